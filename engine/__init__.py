@@ -1,0 +1,1 @@
+"""What a sequence of observations means: state, verdicts, incidents. Pure."""

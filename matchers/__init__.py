@@ -1,0 +1,1 @@
+"""What a batch of records says: catalogs, automaton, entries, redaction, injected text."""

@@ -1,0 +1,1 @@
+"""One pure parser per producer family: foreign JSON and text to entries."""

@@ -1,0 +1,1 @@
+"""The only layer with I/O: files, topics, the command."""

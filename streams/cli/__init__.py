@@ -1,0 +1,1 @@
+"""The `causestream` command, one file per verb."""
