@@ -6,7 +6,7 @@ from msgspec import Struct
 
 Family = Literal["runai", "kubernetes", "flare", "fleet"]
 Mode = Literal["simulation", "poc_production", "ambiguous"]
-State = Literal["provisional", "settled", "resolved", "superseded"]
+State = Literal["provisional", "settled", "resolved", "withdrawn"]
 Confidence = Literal["high", "medium", "low"]
 
 

@@ -1,0 +1,101 @@
+"""Two observations of one thing become one: a join, so order, repetition and batching do not matter."""
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from schemas.observation import SAMPLES_KEPT, Observation, Sample
+
+
+_PLACE = (
+    "cluster", "namespace", "project", "workload_id", "workload", "kind", "name", "pod", "pod_uid",
+    "container", "init", "node", "federation", "job", "site", "process", "workspace", "file",
+)  # fmt: skip
+
+
+def identity(observation: Observation) -> tuple[str | bool, ...]:
+    """What makes two observations the same: signal, place and detail. Sortable."""
+    where = observation.where
+    return (observation.signal, observation.detail, *(getattr(where, name) for name in _PLACE))
+
+
+def join(one: Observation, other: Observation) -> Observation:
+    """The one observation that two of equal identity make (`schemas.entry.Merge` says how).
+
+    Commutative, associative and, but for the count of log lines, idempotent.
+    """
+    older, newer = sorted((one, other), key=_age)
+    if one.merge == "state":
+        return newer
+    return replace(
+        newer,
+        first_ms=min(one.first_ms, other.first_ms),
+        last_ms=max(one.last_ms, other.last_ms),
+        count=one.count + other.count if one.merge == "line" else max(one.count, other.count),
+        attrs={**older.attrs, **newer.attrs},
+        samples=join_samples(one.samples, other.samples),
+        offsets=join_offsets(one.offsets, other.offsets),
+        suspicious=one.suspicious and other.suspicious,
+    )
+
+
+def _age(observation: Observation) -> tuple[int, str, str, list[tuple[str, str]]]:
+    sample = observation.samples[0] if observation.samples else None
+    return (
+        observation.last_ms,
+        observation.reason,
+        sample.record_id if sample else "",
+        sorted((key, str(value)) for key, value in observation.attrs.items()),
+    )
+
+
+def join_samples(one: Iterable[Sample], other: Iterable[Sample]) -> tuple[Sample, ...]:
+    """The earliest samples of both by (time, record, topic): chosen by content, not by arrival.
+
+    A record read from two topics stays two samples: two witnesses of one thing.
+    """
+    by_key: dict[tuple[int, str, str], Sample] = {}
+    for sample in (*one, *other):
+        key = (sample.time_ms, sample.record_id, sample.topic)
+        kept = by_key.get(key)
+        if kept is None or _origin(sample) < _origin(kept):
+            by_key[key] = sample
+    return tuple(by_key[key] for key in sorted(by_key)[:SAMPLES_KEPT])
+
+
+def _origin(sample: Sample) -> tuple[int, int, str]:
+    return (sample.partition, sample.offset, sample.text)
+
+
+OFFSET_RANGES_KEPT = 64
+
+
+def join_offsets(
+    one: Iterable[tuple[int, int]], other: Iterable[tuple[int, int]]
+) -> tuple[tuple[int, int], ...]:
+    """The union of two sets of inclusive offset ranges.
+
+    Past `OFFSET_RANGES_KEPT` ranges the nearest neighbours are bridged: a count may then be a little
+    low after a crash, never high.
+    """
+    merged: list[tuple[int, int]] = []
+    for low, high in sorted((*one, *other)):
+        if merged and low <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], high))
+        else:
+            merged.append((low, high))
+    while len(merged) > OFFSET_RANGES_KEPT:
+        gaps = [(merged[i + 1][0] - merged[i][1], i) for i in range(len(merged) - 1)]
+        _, at = min(gaps)
+        merged[at : at + 2] = [(merged[at][0], merged[at + 1][1])]
+    return tuple(merged)
+
+
+def join_all(observations: Iterable[Observation]) -> list[Observation]:
+    """All observations, those of equal identity joined, in the order of their identity."""
+    joined: dict[tuple[str | bool, ...], Observation] = {}
+    for observation in observations:
+        key = identity(observation)
+        known = joined.get(key)
+        joined[key] = observation if known is None else join(known, observation)
+    return [joined[key] for key in sorted(joined)]
