@@ -1,0 +1,52 @@
+"""What is stored: cells, and every bound on them.
+
+State lives where its identity is: a workload, a pod, a node, a job, a site each have a cell. A
+verdict joins the cells it needs when it is made, so it does not matter which of them was filled
+first.
+"""
+
+from msgspec import Struct, field
+
+from schemas.diagnosis import Subject
+from schemas.observation import Observation
+
+CELL_BYTES = 60 * 1024  # a cell stays under 64 KiB with its key and frame
+OBSERVATIONS_PER_SIGNAL = 64  # per signal and cell
+OBSERVATIONS_KEPT = 256  # per cell
+WATCHERS_KEPT = 256
+LINKS_KEPT = 512  # per link name
+OPEN_SUBJECTS_KEPT = 20_000
+UNCLAIMED_KEPT = 2_000
+PODS_JUDGED = 256  # of one workload
+
+
+class Incident(Struct, frozen=True, kw_only=True):
+    """What was last published about a subject."""
+
+    id: str
+    revision: int = 0
+    state: str = ""
+    content: str = ""  # digest of what was last published, but for its revision
+    verdict: str = ""  # digest of the part that a consumer acts on
+    published_ms: int = 0
+    event_ms: int = 0
+    pending: bool = False  # something newer has not been published yet
+    opened: int = 0  # how often it was opened again
+
+
+class Cell(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One stored cell. A record changes position and content, or neither."""
+
+    source: str = ""  # "topic/partition" of the last applied message of `signals`
+    offset: int = -1  # and its offset
+    observations: tuple[Observation, ...] = ()
+    watchers: tuple[str, ...] = ()  # keys of subjects that are judged again when this changes
+    links: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    marks: dict[str, int] = field(default_factory=dict)  # scope cell: highest counted offset
+    limits: tuple[str, ...] = ()  # names of the bounds that bit
+    subject: Subject | None = None
+    incident: Incident | None = None
+
+    def covers(self, source: str, offset: int) -> bool:
+        """Whether this cell already contains that message of `signals`."""
+        return self.source == source and self.offset >= offset

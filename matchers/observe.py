@@ -1,0 +1,158 @@
+"""From one entry to the observations it makes: matched, inspected for injected text, redacted."""
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from matchers.injection import Suspicion
+from matchers.rules import Rules
+from schemas.entry import Entry, Value, Where
+from schemas.observation import TEXT_KEPT, Observation, Sample
+from schemas.record import RawRecord
+from schemas.sources.quote import quote
+
+STRUCTURAL_EXEMPT = frozenset({"event", "log"})  # these facts speak only through signals
+ATTRS_KEPT = 32
+VALUE_KEPT = 200
+NAME_KEPT = 253  # characters of a name, as Kubernetes bounds its own
+
+SUSPICIOUS = "log.suspicious"
+
+
+def observe(
+    record: RawRecord, entry: Entry, rules: Rules, *, look: bool = True
+) -> Iterator[Observation]:
+    """Every observation of one entry. `look`: also search its text for injected instructions.
+
+    Lines that try to instruct their reader are taken out before matching, so that they can support
+    nothing; where only such lines are left, what still matches is marked `suspicious`.
+    """
+    suspicions, calm = _suspicions(entry, rules) if look else ([], entry.text)
+    spoofed = "spoofed_identity" in entry.attrs
+    for suspicion in suspicions:
+        yield _suspicious(record, entry, suspicion, rules)
+    if spoofed:
+        yield _suspicious(record, entry, SPOOFED_IDENTITY, rules)
+    judged = replace(entry, text=calm) if suspicions else entry
+    base = _observation(record, judged, rules)
+    flagged = spoofed or (bool(suspicions) and not calm.strip())
+    if entry.fact not in STRUCTURAL_EXEMPT:
+        yield base
+    for match in rules.match(judged):
+        if match.signal.status == "draft":
+            continue
+        yield replace(
+            base,
+            signal=match.signal.id,
+            where=_safe_where(match.where, rules),
+            attrs=_safe_attrs({**entry.attrs, **match.attrs}, rules),
+            suspicious=flagged and bool(match.signal.phrases),
+        )
+
+
+SPOOFED_IDENTITY = Suspicion(
+    families=("spoofed-marker",),
+    rules=("spoofed-context-prefix",),
+    score=5,
+    excerpt="",
+)
+
+
+def _suspicions(entry: Entry, rules: Rules) -> tuple[list[Suspicion], str]:
+    """The suspicious lines of an entry, and its text without them."""
+    found: list[Suspicion] = []
+    calm: list[str] = []
+    for line in entry.text.splitlines() or [""]:
+        suspicion = rules.detector.inspect(line, source=entry.source) if line else None
+        if suspicion is None:
+            calm.append(line)
+        else:
+            found.append(suspicion)
+    for text in entry.unseen:
+        suspicion = rules.detector.inspect(text, source=entry.source)
+        if suspicion is not None:
+            found.append(suspicion)
+    return found, "\n".join(calm)
+
+
+def _suspicious(
+    record: RawRecord, entry: Entry, suspicion: Suspicion, rules: Rules
+) -> Observation:
+    base = _observation(record, entry, rules)
+    text = suspicion.excerpt or base.samples[0].text
+    return replace(
+        base,
+        signal=SUSPICIOUS,
+        merge="line",
+        count=1,
+        detail=",".join((*suspicion.families, *suspicion.rules)),
+        reason=",".join(suspicion.families),
+        attrs={
+            "families": ",".join(suspicion.families),
+            "rules": ",".join(suspicion.rules),
+            "score": suspicion.score,
+        },
+        samples=(replace(base.samples[0], text=text[:TEXT_KEPT]),),
+        offsets=((record.offset, record.offset),),
+        suspicious=True,
+    )
+
+
+def _observation(record: RawRecord, entry: Entry, rules: Rules) -> Observation:
+    sample = Sample(
+        record_id=entry.record_id,
+        time_ms=entry.last_ms if entry.merge == "state" else entry.first_ms,
+        text=shorten(rules.redactor.redact(quote(entry)), TEXT_KEPT),
+        topic=record.topic,
+        partition=record.partition,
+        offset=record.offset,
+        tool=entry.tool,
+        file=entry.where.file,
+    )
+    return Observation(
+        signal=entry.fact,
+        where=_safe_where(entry.where, rules),
+        merge=entry.merge,
+        first_ms=entry.first_ms,
+        last_ms=entry.last_ms,
+        count=entry.count,
+        detail=_safe(entry.detail, rules),
+        reason=_safe(entry.reason, rules),
+        attrs=_safe_attrs(entry.attrs, rules),
+        samples=(sample,),
+        offsets=((record.offset, record.offset),) if entry.merge == "line" else (),
+    )
+
+
+def shorten(text: str, limit: int) -> str:
+    """At most `limit` characters: the head and the longer tail, which is where causes stand."""
+    if len(text) <= limit:
+        return text
+    head = limit // 3
+    return f"{text[:head]} … {text[len(text) - (limit - head - 3):]}"
+
+
+def _safe(text: str, rules: Rules) -> str:
+    return rules.redactor.redact(text)[:VALUE_KEPT] if text else text
+
+
+def _safe_attrs(attrs: dict[str, Value], rules: Rules) -> dict[str, Value]:
+    kept = sorted(attrs)[:ATTRS_KEPT]
+    return {
+        name: _safe(value, rules) if isinstance(value, str) else value
+        for name in kept
+        for value in (attrs[name],)
+    }
+
+
+
+def _safe_where(where: Where, rules: Rules) -> Where:
+    """Names are bounded and free of credentials; most are short and plain, and stay the object they are."""
+    changed: dict[str, str] = {}
+    for name in where.__struct_fields__:
+        value = getattr(where, name)
+        if isinstance(value, str) and value:
+            safe = rules.redactor.redact(value)[:NAME_KEPT]
+            if safe != value:
+                changed[name] = safe
+    return replace(where, **changed) if changed else where
