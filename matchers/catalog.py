@@ -1,13 +1,38 @@
 """Catalog rows: TOML files to typed rows.
 
 A catalog is a folder of TOML files. The built-in one is `matchers/catalogs/`; a user's folder adds
-rows, or overrides a row of the same id. Every row carries its own proof: samples that must match and
+rows, or overrides a row of the same id. Every row carries its own proof: samples that must match,
 samples that must not, and why the row is right.
 """
 
+from collections.abc import Mapping
+
 from msgspec import Struct, field
 
+from matchers.rows import Place
 from schemas.entry import SourceName
+
+FACTS = frozenset(
+    {
+        "workload.phase",
+        "workload.condition",
+        "pod.phase",
+        "container.state",
+        "container.terminated",
+        "pod.status_reason",
+        "pod.disrupted",
+        "workload.metrics",
+        "workload.spec",
+        "job.meta",
+        "job.deploy",
+        "job.schedule",
+        "job.submit",
+        "job.report",
+        "site.logs",
+        "stream.seen",
+    }
+)
+"""What the engine is told besides signals (`schemas.entry.Entry`). Rows may name these too."""
 
 
 class CatalogSample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -27,10 +52,10 @@ class Signal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     It holds when the entry's source is one of `sources`, and (where given) its reason is one of
     `reasons`, its level one of `levels`, its logger ends in one of `loggers`, its involved object's
-    kind is one of `objects`, its attrs equal `attrs`, one of `phrases` occurs in its text (ASCII case
-    ignored), `regex` matches there, and none of `unless` occurs. Named groups of `regex` become
-    attrs of the observation; the groups pod, namespace, node, site, job, container and workload say
-    what place the text speaks about and replace the entry's own.
+    kind is one of `objects`, its attrs equal `attrs`, one of `phrases` occurs in its text (ASCII
+    case ignored), `regex` matches there, and none of `unless` occurs. Named groups of `regex`
+    become attrs of the observation; the groups pod, namespace, node, site, job, container and
+    workload say what place the text speaks about and replace the entry's own.
     """
 
     id: str
@@ -53,7 +78,8 @@ class Signal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Commands(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The next bounded, read-only command, per mode; fields in braces are filled from the subject.
 
-    Fields: {job}, {site}, {workspace}, {since}, {pod}, {namespace}, {node}, {workload_id}, {project}.
+    Fields: {job}, {site}, {workspace}, {since}, {pod}, {namespace}, {node}, {workload_id},
+    {project}.
     """
 
     simulation: str = ""
@@ -64,12 +90,12 @@ class Commands(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Pattern(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One row of the FLARE failure-pattern catalog.
 
-    `rank`: the lower, the sooner it decides (facts, flare section 3). `direct` signals are evidence by
-    themselves; `supporting` ones only beside a direct one. `needs`: of each inner list at least one
-    must be there too. `cancelled_by`: a later one at the same site (or by the server about it) takes
-    the evidence back. `explained_by`: an earlier one at the same site explains it away. `not_with`:
-    rival signals whose presence rules the pattern out. `opens_site`: it is diagnosed for a site even
-    without a job. `blames`: whom its evidence accuses.
+    `rank`: the lower, the sooner it decides (facts, flare section 3). `direct` signals are evidence
+    by themselves; `supporting` ones only beside a direct one. `needs`: of each inner list at least
+    one must be there too. `cancelled_by`: a later one at the same site (or by the server about it)
+    takes the evidence back. `explained_by`: an earlier one at the same site explains it away.
+    `not_with`: rival signals whose presence rules the pattern out. `opens_site`: it is diagnosed
+    for a site even without a job. `blames`: whom its evidence accuses.
     """
 
     name: str
@@ -138,11 +164,28 @@ class RouteRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     phases: list[str] = field(default_factory=list)
 
 
-class CatalogFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One TOML file of a catalog folder (injection and secrets have files of their own shape)."""
+class Extend(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Further phrases and samples for a signal that another file or folder defines."""
 
-    signal: list[Signal] = field(default_factory=list)
-    pattern: list[Pattern] = field(default_factory=list)
-    category: list[Category] = field(default_factory=list)
-    exit_code: list[ExitCode] = field(default_factory=list)
-    route: list[RouteRow] = field(default_factory=list)
+    signal: str
+    why: str
+    phrases: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    matches: list[str | CatalogSample] = field(default_factory=list)
+    rejects: list[str | CatalogSample] = field(default_factory=list)
+
+
+class Catalog(Struct, frozen=True, kw_only=True):
+    """All rows in effect, by their names, in catalog order: built-in files first, by file name.
+
+    `places` says where each row stands, by kind and name. `digest` depends on the content of the
+    rows alone: not on their order, nor on comments or layout.
+    """
+
+    signals: Mapping[str, Signal]
+    patterns: Mapping[str, Pattern]
+    categories: Mapping[str, Category]
+    exit_codes: Mapping[int, ExitCode]
+    routes: Mapping[str, RouteRow]
+    places: Mapping[tuple[str, str], Place]
+    digest: str
