@@ -11,7 +11,7 @@ def derive(kind: str, *parts: str | int) -> str:
     return blake2s(text.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
 
 
-_LONGEST_PART = 120
+_LONGEST_PART = 300
 
 
 def key(kind: str, *parts: str) -> str:

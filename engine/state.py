@@ -7,7 +7,6 @@ first.
 
 from msgspec import Struct, field
 
-from schemas.diagnosis import Subject
 from schemas.observation import Observation
 
 CELL_BYTES = 60 * 1024  # a cell stays under 64 KiB with its key and frame
@@ -42,9 +41,9 @@ class Cell(Struct, frozen=True, kw_only=True, omit_defaults=True):
     observations: tuple[Observation, ...] = ()
     watchers: tuple[str, ...] = ()  # keys of subjects that are judged again when this changes
     links: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    marks: dict[str, int] = field(default_factory=dict)  # scope cell: highest counted offset
+    seen: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    """Scope cell: per source partition the offsets that were counted, so that twice counts once."""
     limits: tuple[str, ...] = ()  # names of the bounds that bit
-    subject: Subject | None = None
     incident: Incident | None = None
 
     def covers(self, source: str, offset: int) -> bool:

@@ -75,9 +75,7 @@ def _suspicions(entry: Entry, rules: Rules) -> tuple[list[Suspicion], str]:
     return found, "\n".join(calm)
 
 
-def _suspicious(
-    record: RawRecord, entry: Entry, suspicion: Suspicion, rules: Rules
-) -> Observation:
+def _suspicious(record: RawRecord, entry: Entry, suspicion: Suspicion, rules: Rules) -> Observation:
     base = _observation(record, entry, rules)
     text = suspicion.excerpt or base.samples[0].text
     return replace(
@@ -129,7 +127,7 @@ def shorten(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     head = limit // 3
-    return f"{text[:head]} … {text[len(text) - (limit - head - 3):]}"
+    return f"{text[:head]} … {text[len(text) - (limit - head - 3) :]}"
 
 
 def _safe(text: str, rules: Rules) -> str:
@@ -143,7 +141,6 @@ def _safe_attrs(attrs: dict[str, Value], rules: Rules) -> dict[str, Value]:
         for name in kept
         for value in (attrs[name],)
     }
-
 
 
 def _safe_where(where: Where, rules: Rules) -> Where:

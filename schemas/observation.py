@@ -50,4 +50,5 @@ class Observations(Struct, frozen=True, kw_only=True):
     source: str  # "topic/partition" that was scanned
     observed_time_ms: int  # newest broker time of the batch: the engine's `now`
     observations: tuple[Observation, ...]
+    scanned: tuple[tuple[int, int], ...] = ()  # inclusive ranges of source offsets it was made from
     schema: str = "observations/1"

@@ -1,0 +1,132 @@
+"""The cells of one application of the engine: read once, changed in the open, written together."""
+
+from collections.abc import Callable, Iterable
+
+from msgspec.structs import replace
+
+from engine import state
+from engine.state import Cell
+from matchers.merge import identity, join
+from schemas.codec import decode, encode
+from schemas.observation import Observation
+
+Read = Callable[[bytes], bytes | None]
+
+
+class Bench:
+    """Copy-on-write view of the cells that one message of `signals` touches."""
+
+    def __init__(self, read: Read, source: str, offset: int) -> None:
+        self._read = read
+        self._source = source
+        self._offset = offset
+        self._cells: dict[str, Cell] = {}
+        self._changed: set[str] = set()
+
+    def get(self, key: str) -> Cell:
+        """The cell as it is now; an empty one where nothing is stored."""
+        cell = self._cells.get(key)
+        if cell is None:
+            data = self._read(key.encode())
+            cell = decode(data, Cell) if data else Cell()
+            self._cells[key] = cell
+        return cell
+
+    def put(self, key: str, cell: Cell) -> None:
+        """Replace a cell; unchanged content is not written."""
+        if cell != self._cells.get(key):
+            self._cells[key] = cell
+            self._changed.add(key)
+
+    def merge(self, key: str, observations: Iterable[Observation]) -> bool:
+        """Join observations into a cell; whether that changed it."""
+        cell = self.get(key)
+        if cell.covers(self._source, self._offset):
+            return False
+        known = {identity(item): item for item in cell.observations}
+        for item in observations:
+            same = known.get(identity(item))
+            known[identity(item)] = item if same is None else join(same, item)
+        kept, limits = bounded(known)
+        changed = replace(cell, observations=kept, limits=tuple(sorted({*cell.limits, *limits})))
+        self.put(key, changed)
+        return changed is not cell
+
+    def link(self, key: str, name: str, *values: str, keep: int = state.LINKS_KEPT) -> bool:
+        """Add values to a cell's named set of links; whether any was new."""
+        cell = self.get(key)
+        known = cell.links.get(name, ())
+        new = sorted({*known, *filter(None, values)})
+        if len(new) == len(known):
+            return False
+        limits = cell.limits
+        if len(new) > keep:
+            new = new[:keep]
+            limits = tuple(sorted({*limits, f"{name}: only {keep} are followed"}))
+        self.put(key, replace(cell, links={**cell.links, name: tuple(new)}, limits=limits))
+        return True
+
+    def unlink(self, key: str, name: str, *values: str) -> None:
+        """Take values out of a cell's named set of links."""
+        cell = self.get(key)
+        left = tuple(item for item in cell.links.get(name, ()) if item not in values)
+        self.put(key, replace(cell, links={**cell.links, name: left}))
+
+    def watch(self, key: str, subject_key: str) -> None:
+        """Have a subject judged again whenever a cell changes."""
+        cell = self.get(key)
+        if subject_key not in cell.watchers:
+            watchers = sorted({*cell.watchers, subject_key})[: state.WATCHERS_KEPT]
+            self.put(key, replace(cell, watchers=tuple(watchers)))
+
+    def writes(self) -> dict[bytes, bytes]:
+        """What is to be stored: every changed cell, with the position it now contains."""
+        return {
+            key.encode(): encode(
+                replace(self._cells[key], source=self._source, offset=self._offset)
+            )
+            for key in sorted(self._changed)
+        }
+
+
+def bounded(
+    known: dict[tuple[str | bool, ...], Observation],
+) -> tuple[tuple[Observation, ...], list[str]]:
+    """The observations a cell keeps, and which bounds bit.
+
+    Per signal the earliest and the latest are kept: causes are early, the present state is late.
+    """
+    limits: list[str] = []
+    by_signal: dict[str, list[tuple[str | bool, ...]]] = {}
+    for key in sorted(known):
+        by_signal.setdefault(known[key].signal, []).append(key)
+    for signal, keys in by_signal.items():
+        if len(keys) > state.OBSERVATIONS_PER_SIGNAL:
+            limits.append(
+                f"{signal}: only {state.OBSERVATIONS_PER_SIGNAL} places or times are kept"
+            )
+            for key in _middle(keys, known, state.OBSERVATIONS_PER_SIGNAL):
+                del known[key]
+    if len(known) > state.OBSERVATIONS_KEPT:
+        limits.append(f"only {state.OBSERVATIONS_KEPT} observations are kept")
+        for key in _middle(sorted(known), known, state.OBSERVATIONS_KEPT):
+            del known[key]
+    kept = tuple(known[key] for key in sorted(known))
+    while len(encode(kept)) > state.CELL_BYTES:
+        limits.append("the cell is full: samples and the middle of the observations are dropped")
+        keep = max(1, len(known) * 3 // 4)
+        for key in _middle(sorted(known), known, keep):
+            del known[key]
+        known = {key: replace(item, samples=item.samples[:1]) for key, item in known.items()}
+        kept = tuple(known[key] for key in sorted(known))
+    return kept, limits
+
+
+def _middle(
+    keys: list[tuple[str | bool, ...]],
+    known: dict[tuple[str | bool, ...], Observation],
+    keep: int,
+) -> list[tuple[str | bool, ...]]:
+    by_time = sorted(keys, key=lambda key: (known[key].first_ms, key))
+    early = keep // 2
+    return by_time[early : len(by_time) - (keep - early)]
