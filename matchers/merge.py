@@ -6,7 +6,6 @@ from msgspec.structs import replace
 
 from schemas.observation import SAMPLES_KEPT, Observation, Sample
 
-
 _PLACE = (
     "cluster", "namespace", "project", "workload_id", "workload", "kind", "name", "pod", "pod_uid",
     "container", "init", "node", "federation", "job", "site", "process", "workspace", "file",

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from msgspec.structs import replace
+from schemas.sources.quote import quote
 
 from matchers.injection import Suspicion
 from matchers.rules import Rules
 from schemas.entry import Entry, Value, Where
 from schemas.observation import TEXT_KEPT, Observation, Sample
 from schemas.record import RawRecord
-from schemas.sources.quote import quote
 
 STRUCTURAL_EXEMPT = frozenset({"event", "log"})  # these facts speak only through signals
 ATTRS_KEPT = 32

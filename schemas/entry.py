@@ -91,6 +91,8 @@ class Entry(Struct, frozen=True, kw_only=True):
     logger: str = ""
     count: int = 1
     detail: str = ""
-    tool: str = ""  # which command or call shows this: "get_workload_pods", "kubectl get events", ...
+    tool: str = (
+        ""  # which command or call shows this: "get_workload_pods", "kubectl get events", ...
+    )
     attrs: dict[str, Value] = field(default_factory=dict)
     unseen: tuple[str, ...] = ()
