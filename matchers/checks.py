@@ -66,7 +66,7 @@ def _signal(signal: Signal, place: Place) -> Iterator[Fault]:
             yield place.fault(error.what, error.remedy)
     yield from _closed(place, "levels", signal.levels, LEVELS)
     yield from _closed(place, "status", [signal.status], STATUSES)
-    for sample in (*signal.matches, *signal.rejects):
+    for sample in signal.matches:
         if isinstance(sample, CatalogSample) and sample.source:
             yield from _closed(place, "a sample's source", [sample.source], signal.sources)
 
