@@ -29,7 +29,7 @@ Ranges = tuple[tuple[int, int], ...]
 
 
 class EngineOptions(Struct, frozen=True, kw_only=True):
-    """What a user may set. Times in ms; `as_of_ms` 0: judge by the newest record of each subject."""
+    """What a user may set. Times in ms; `as_of_ms` 0: the newest record of each subject."""
 
     lookback_ms: int = DEFAULT_LOOKBACK_MS
     stall_ms: int = DEFAULT_STALL_MS
@@ -239,7 +239,7 @@ class Engine:
 
 
 def nothing_left(subject_key: str, event_ms: int) -> Verdict:
-    """What is said when earlier signals turned out to mean nothing, or to belong to another subject."""
+    """What is said when earlier signals turned out to mean nothing, or to be another's."""
     flare = directory.kind_of(subject_key) in (
         directory.JOB,
         directory.SIMULATION,

@@ -1,8 +1,8 @@
 """Where an observation lives, and which cells a subject's verdict reads.
 
-Nothing is ever moved: an event on a pod that nobody has claimed yet waits in that pod's own cell, and
-the workload that turns out to own the pod reads it there. So attribution does not depend on the
-order of arrival.
+Nothing is ever moved: an event on a pod that nobody has claimed yet waits in that pod's own cell,
+and the workload that turns out to own the pod reads it there. So attribution does not depend on
+the order of arrival.
 """
 
 from engine.ids import key
@@ -37,7 +37,7 @@ def home(where: Where) -> str:
 
 
 def job_of(where: Where) -> str:
-    """The job that has a cell of its own; a simulation lives in its workspace, whatever calls it a job."""
+    """The job with a cell of its own; a simulation lives in its workspace, whatever names it."""
     folder = where.workspace.replace("\\", "/").rstrip("/").rpartition("/")[2]
     return where.job if where.job != folder else ""
 

@@ -45,7 +45,7 @@ def _site_subjects(bench: Bench, where: Where) -> Iterator[str]:
 
 
 def _correlated(bench: Bench, where: Where) -> Iterator[str]:
-    """Other subjects whose verdict may change with what one site says: its peers and the open jobs."""
+    """Other subjects whose verdict may change with what one site says: peers and jobs."""
     federation = bench.get(key(FEDERATION, where.federation))
     sites = sorted(
         name

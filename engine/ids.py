@@ -15,7 +15,7 @@ _LONGEST_PART = 300
 
 
 def key(kind: str, *parts: str) -> str:
-    """A cell's key: readable, with over-long or separator-bearing parts replaced by their digest."""
+    """A cell's key: readable, with over-long or separator-bearing parts digested."""
     return _UNIT.join((kind, *(_part(part) for part in parts)))
 
 

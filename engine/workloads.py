@@ -51,7 +51,7 @@ def observations_of(bench: Bench, subject_key: str) -> tuple[list[Observation], 
     """Everything known about a Run:ai workload, and which bounds bit on the way.
 
     Its own cell; its pods by uid, and by namespace and name where an event names no uid; objects
-    called like the workload and its claims; the nodes of its pods. All of them are watched from now on.
+    called like the workload and its claims; the nodes of its pods. All are watched from now on.
     """
     _, cluster, _ = subject_key.split("\x1f")
     own = bench.get(subject_key)

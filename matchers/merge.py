@@ -1,4 +1,4 @@
-"""Two observations of one thing become one: a join, so order, repetition and batching do not matter."""
+"""Two observations of one thing become one: a join, so order and repetition do not matter."""
 
 from collections.abc import Iterable
 
@@ -74,8 +74,8 @@ def join_offsets(
 ) -> tuple[tuple[int, int], ...]:
     """The union of two sets of inclusive offset ranges.
 
-    Past `OFFSET_RANGES_KEPT` ranges the nearest neighbours are bridged: a count may then be a little
-    low after a crash, never high.
+    Past `OFFSET_RANGES_KEPT` ranges the nearest neighbours are bridged: a count may then be a
+    little low after a crash, never high.
     """
     merged: list[tuple[int, int]] = []
     for low, high in sorted((*one, *other)):

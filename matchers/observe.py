@@ -144,7 +144,7 @@ def _safe_attrs(attrs: dict[str, Value], rules: Rules) -> dict[str, Value]:
 
 
 def _safe_where(where: Where, rules: Rules) -> Where:
-    """Names are bounded and free of credentials; most are short and plain, and stay the object they are."""
+    """The place with its names bounded and free of credentials."""
     changed: dict[str, str] = {}
     for name in where.__struct_fields__:
         value = getattr(where, name)

@@ -1,7 +1,7 @@
-"""Encode and decode everything that travels; the only module that imports orjson and msgspec's JSON.
+"""Encode and decode everything that travels; the only module that imports orjson.
 
-Our own records are msgspec structs: typed, validated on decoding, field order fixed. Foreign JSON is
-read by orjson into plain objects, with bounds on size and depth.
+Our own records are msgspec structs: typed, validated on decoding, field order fixed. Foreign JSON
+is read by orjson into plain objects, with bounds on size and depth.
 """
 
 from typing import Any, TypeVar

@@ -8,7 +8,7 @@ PAYLOAD_KEPT = 2048  # characters of redacted payload
 
 
 class DeadLetter(Struct, frozen=True, kw_only=True):
-    """What could not be read and why. `payload` is redacted, escaped and at most `PAYLOAD_KEPT` long."""
+    """What could not be read and why; `payload` is redacted and at most `PAYLOAD_KEPT` long."""
 
     reason: Reason
     found: str

@@ -67,7 +67,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
 
 class Missing(Struct, frozen=True, kw_only=True):
-    """Evidence that is not there, why it matters, and the bounded read-only command that gets it."""
+    """Evidence that is not there, why it matters, and the read-only command that gets it."""
 
     what: str
     why: str

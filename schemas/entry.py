@@ -54,8 +54,8 @@ class Entry(Struct, frozen=True, kw_only=True):
     """One whole thing a record says: an event, a phase, a pod's state, a log entry.
 
     `fact` names what kind of thing it is; the table below is closed. `text` is what catalog phrases
-    are searched in and what may be quoted (not redacted yet); `unseen` are further texts by the user
-    (commands, annotations, environment) that are checked for injection and never quoted.
+    are searched in and what may be quoted (not redacted yet); `unseen` are further texts by the
+    user (commands, annotations, environment) that are checked for injection and never quoted.
 
     | fact | source | reason | detail (what makes it one thing) | attrs |
     | --- | --- | --- | --- | --- |
@@ -76,7 +76,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     | job.submit | flare_job | error_code | "" | exit_code, hint, folder |
     | job.report | flare_job | | text | |
     | site.logs | flare_job | available, unavailable, truncated | site | lines, bytes, why |
-    """
+    """  # noqa: E501 -- a table
 
     fact: str
     source: SourceName

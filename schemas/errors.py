@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """Why a record could not be read. A metric label and a dead-letter header: the set is closed."""
+    """Why a record could not be read; a metric label and a header, so the set is closed."""
 
     TOMBSTONE = "tombstone"
     EMPTY = "empty"

@@ -46,7 +46,7 @@ class Context(Struct, frozen=True, kw_only=True):
 class Verdict(Struct, frozen=True, kw_only=True):
     """What a state means now; a diagnosis without memory of its own (see `schemas.diagnosis`).
 
-    `opened`: a confirmed trigger is there, so an incident exists; else this only answers a question.
+    `opened`: a confirmed trigger is there, so an incident exists; else it only answers a question.
     `resolved`: recovery evidence is newer than the trouble.
     """
 
@@ -107,7 +107,7 @@ def evidence_of(observation: Observation, sample: Sample | None = None) -> Evide
 
 
 def evidence_per_topic(observation: Observation) -> tuple[Evidence, ...]:
-    """The same, once for each topic that reported it: two reports of one thing are two witnesses."""
+    """The same, once for each topic that reported it: two reports are two witnesses."""
     shown: dict[str, Sample] = {}
     for sample in observation.samples:
         shown.setdefault(sample.topic, sample)
