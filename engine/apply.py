@@ -62,6 +62,7 @@ class Engine:
         scope = bench.get(scope_key)
         if scope.covers(source, offset):
             return None
+        bench.touch(scope_key)
         if message.source == TICK:
             return self._tick(bench, scope_key, message)
         subjects = self._learn(bench, scope, message)

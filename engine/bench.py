@@ -79,14 +79,19 @@ class Bench:
             watchers = sorted({*cell.watchers, subject_key})[: state.WATCHERS_KEPT]
             self.put(key, replace(cell, watchers=tuple(watchers)))
 
+    def touch(self, key: str) -> None:
+        """Write a cell although its content is the same: its position is news."""
+        self._cells[key] = self.get(key)
+        self._changed.add(key)
+
     def writes(self) -> dict[bytes, bytes]:
         """What is to be stored: every changed cell, with the position it now contains."""
-        return {
-            key.encode(): encode(
-                replace(self._cells[key], source=self._source, offset=self._offset)
-            )
-            for key in sorted(self._changed)
-        }
+        return {key.encode(): encode(self._positioned(key)) for key in sorted(self._changed)}
+
+    def _positioned(self, key: str) -> Cell:
+        if not self._source:  # nothing of `signals` was applied: the input has ended
+            return self._cells[key]
+        return replace(self._cells[key], source=self._source, offset=self._offset)
 
 
 def bounded(

@@ -1,9 +1,11 @@
 """Two observations of one thing become one: a join, so order and repetition do not matter."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
+from schemas.codec import encode
+from schemas.entry import Value
 from schemas.observation import SAMPLES_KEPT, Observation, Sample
 
 _PLACE = (
@@ -23,29 +25,50 @@ def join(one: Observation, other: Observation) -> Observation:
 
     Commutative, associative and, but for the count of log lines, idempotent.
     """
-    older, newer = sorted((one, other), key=_age)
     if one.merge == "state":
-        return newer
+        return max(one, other, key=_age)
     return replace(
-        newer,
+        one,
         first_ms=min(one.first_ms, other.first_ms),
         last_ms=max(one.last_ms, other.last_ms),
         count=one.count + other.count if one.merge == "line" else max(one.count, other.count),
-        attrs={**older.attrs, **newer.attrs},
+        reason=max(one.reason, other.reason),
+        attrs=join_attrs(one.attrs, other.attrs),
         samples=join_samples(one.samples, other.samples),
         offsets=join_offsets(one.offsets, other.offsets),
         suspicious=one.suspicious and other.suspicious,
     )
 
 
-def _age(observation: Observation) -> tuple[int, str, str, list[tuple[str, str]]]:
-    sample = observation.samples[0] if observation.samples else None
-    return (
-        observation.last_ms,
-        observation.reason,
-        sample.record_id if sample else "",
-        sorted((key, str(value)) for key, value in observation.attrs.items()),
-    )
+def _age(observation: Observation) -> tuple[int, bytes]:
+    """Newest last; of two snapshots of one moment always the same one."""
+    return (observation.last_ms, encode(observation))
+
+
+def join_attrs(one: Mapping[str, Value], other: Mapping[str, Value]) -> dict[str, Value]:
+    """Both attrs; where they differ, the larger value, and beside a number its smallest.
+
+    So `bytes_done` and `bytes_done_min` tell progress from standstill.
+    """
+    joined: dict[str, Value] = {**one, **other}
+    for name in one.keys() & other.keys():
+        mine, theirs = one[name], other[name]
+        if mine == theirs:
+            continue
+        joined[name] = max(mine, theirs, key=_rank)
+        if isinstance(mine, int) and isinstance(theirs, int) and not name.endswith(_MIN):
+            known = (one.get(name + _MIN, mine), other.get(name + _MIN, theirs))
+            joined[name + _MIN] = min(known, key=_rank)
+        elif name.endswith(_MIN):
+            joined[name] = min(mine, theirs, key=_rank)
+    return joined
+
+
+_MIN = "_min"
+
+
+def _rank(value: Value) -> tuple[bool, int, str]:
+    return (isinstance(value, str), *((0, value) if isinstance(value, str) else (value, "")))
 
 
 def join_samples(one: Iterable[Sample], other: Iterable[Sample]) -> tuple[Sample, ...]:

@@ -41,13 +41,25 @@ def observe(
     for match in rules.match(judged):
         if match.signal.status == "draft":
             continue
+        attrs = _safe_attrs({**entry.attrs, **match.attrs}, rules)
         yield replace(
             base,
             signal=match.signal.id,
             where=_safe_where(match.where, rules),
-            attrs=_safe_attrs({**entry.attrs, **match.attrs}, rules),
+            detail=_told_apart_by(attrs) if entry.merge == "line" else base.detail,
+            attrs=attrs,
             suspicious=flagged and bool(match.signal.phrases),
         )
+
+
+_SAME_ON_EVERY_LINE = frozenset({"run", "identity", "mode", "peer_rc", "task_name", "task_id"})
+
+
+def _told_apart_by(attrs: dict[str, Value]) -> str:
+    """What makes two log lines of one signal at one place two things: the names that they name."""
+    names = (name for name in sorted(attrs) if name not in _SAME_ON_EVERY_LINE)
+    told = (f"{name}={attrs[name]}" for name in names if isinstance(attrs[name], str))
+    return ";".join(told)[:VALUE_KEPT]
 
 
 SPOOFED_IDENTITY = Suspicion(
