@@ -1,5 +1,4 @@
-"""Inputs as the user names them -> the files to read, in a stated order, with the label each may
-show.
+"""Inputs as the user names them -> the files to read, in a stated order, each with its label.
 
 Inputs are read in the order given. In a folder: first the folder's own files, then its subfolders,
 both by name, except that rotated logs come oldest first (`log.txt.2`, `log.txt.1`, `log.txt`) and
@@ -47,7 +46,7 @@ class Unread(Struct, frozen=True, kw_only=True):
 
 
 class Walk:
-    """All files of some inputs. `unread` could not be opened; `passed_over` was left out on purpose."""
+    """All files of some inputs. `unread` could not be opened, `passed_over` was left out."""
 
     def __init__(self, inputs: Sequence[str]) -> None:
         self.files: list[Found] = []
@@ -161,7 +160,7 @@ def _depth(path: Path, folder: Path) -> int:
 
 
 def _named(folder: Path) -> Path:
-    """The folder above the first one shown: above a job's folder too, because that names the site."""
+    """The folder above the first one shown; the one above a job's folder names the site."""
     shown = folder
     while _UUID.match(shown.name) and shown.parent != shown:
         shown = shown.parent
