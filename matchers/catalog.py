@@ -117,6 +117,12 @@ class Pattern(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     survives_success: bool = False  # holds although the job ends well
     status: str = "stable"
     command: Commands = field(default_factory=Commands)
+    indirect: list[str] = field(default_factory=list)  # evidence enough, but never for high
+    needs_for: dict[str, list[str]] = field(default_factory=dict)  # direct signal: instead of needs
+    needs_within_ms: int = 0  # a need counts from so long before the direct signal on; 0: whenever
+    cancelled_anywhere: bool = False  # by a success of any site, not only of the same one
+    cancelled_only_by: dict[str, list[str]] = field(default_factory=dict)  # direct signal: by what
+    not_attrs: dict[str, list[str]] = field(default_factory=dict)  # values that are no evidence
 
 
 class Subcause(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
