@@ -146,6 +146,7 @@ class Category(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     action: str
     why: str
     recurring_action: str = ""
+    retry_action: str = ""  # instead of `action` where the restart policy allows another try
     subcauses: list[Subcause] = field(default_factory=list)
     command: Commands = field(default_factory=Commands)
 
