@@ -86,6 +86,14 @@ def _named_by(pattern: Pattern) -> Iterator[tuple[str, Sequence[str]]]:
     yield "cancelled_by", pattern.cancelled_by
     yield "explained_by", pattern.explained_by
     yield "not_with", pattern.not_with
+    yield "indirect", pattern.indirect
+    for field, table in (
+        ("needs_for", pattern.needs_for),
+        ("cancelled_only_by", pattern.cancelled_only_by),
+    ):
+        yield field, list(table)
+        for names in table.values():
+            yield field, names
 
 
 def _unknown(

@@ -24,6 +24,10 @@ _REMEDIES = (
     ("(?<!", "lookbehind is not there: list what must not occur in `unless`"),
     ("(?>", "atomic groups are not there and not needed: matching is linear anyway"),
     ("(?P=", "back references are not there: write the alternatives out"),
+    *(
+        (f"\\{digit}", "back references are not there: write the alternatives out")
+        for digit in range(1, 10)
+    ),
     ("\\Z", "write \\z for the end of the text"),
 )
 
