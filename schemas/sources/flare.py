@@ -90,7 +90,11 @@ def read_line(line: Line) -> LogLine:
     """The fields of one line. Never fails: what has no known form is text of its own."""
     if line.flare is not None:
         return _from_json(line.flare)
-    text = plain(line.text)
+    return read_text(plain(line.text))
+
+
+def read_text(text: str) -> LogLine:
+    """The fields of one line of a text log, free of colours and line ends."""
     if not is_header(text):
         return LogLine(text=text)
     if text[0] in "0123456789":

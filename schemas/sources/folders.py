@@ -155,10 +155,10 @@ def _mode(folders: list[str], site: str, job: str) -> str:
         return "simulation"
     if any(_POC_STAGE.fullmatch(name) for name in folders):
         return "poc_production"
-    if job and is_uuid(job) and site:
+    if job and site and job in folders:
         at = folders.index(job)
         if (at and folders[at - 1] == site) or "workspace" in folders[at + 1 :]:
-            return "poc_production"
+            return "poc_production"  # a simulation has no job folder below the site's
     return "simulation" if any(_SIMULATION.fullmatch(name) for name in folders) else ""
 
 
