@@ -2,7 +2,7 @@
 
 import pytest
 
-from matchers.automaton import SEPARATOR, Automaton, fold
+from matchers.automaton import SEPARATOR, TEXTS_JOINED, Automaton, fold
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,13 @@ def test_hits(phrases: list[str], text: str, found: list[tuple[str, tuple[int, .
 )
 def test_hits_by_text(texts: list[str], found: dict[int, set[int]]) -> None:
     assert Automaton([("lost", 0), ("node", 1)]).hits_by_text(texts) == found
+
+
+def test_a_batch_larger_than_one_buffer() -> None:
+    texts = ["quiet"] * (2 * TEXTS_JOINED) + ["lost"]
+    texts[TEXTS_JOINED - 1] = texts[TEXTS_JOINED] = "node"
+    found = Automaton([("lost", 0), ("node", 1)]).hits_by_text(texts)
+    assert found == {TEXTS_JOINED - 1: {1}, TEXTS_JOINED: {1}, 2 * TEXTS_JOINED: {0}}
 
 
 @pytest.mark.parametrize("phrase", ["", f"a{SEPARATOR}b"])
