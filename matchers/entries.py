@@ -12,11 +12,24 @@ nothing is open (`wants`); what it leaves out cannot serve as context.
 
 from collections.abc import Collection, Sequence
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
+from matchers.held import (
+    FRAMES,
+    INSIDE,
+    NONE,
+    PREFIX,
+    THREAD,
+    Held,
+    Open,
+    Stream,
+    advance,
+    belongs,
+    copy,
+    fits,
+)
 from matchers.log_entry import build, mode_of, seen
-from matchers.traceback import BEGIN, CHAINED, raised
+from matchers.traceback import begins
 from schemas.entry import Entry
 from schemas.record import RawRecord
 from schemas.sources.flare import is_header, logger_of, plain, read_line, read_text
@@ -43,52 +56,6 @@ OPEN_STREAMS = 2048  # streams that are remembered; the one quiet for longest go
 OPEN_BYTES = 16 * 1024 * 1024  # characters held open in all
 
 PIPED = ("ExternalProcessBackend", "SubprocessLauncher")  # their records are a trainer's own lines
-
-# How far the traceback in an entry has come.
-NONE, PREFIX, FRAMES, DONE, CHAIN = "", "prefix", "frames", "done", "chain"
-_THREAD = "Exception in thread "
-_INSIDE = ("    ", "  File ", "  [Previous ", "  |", "  +", "\t", 'File "')
-
-
-class Held(Struct, omit_defaults=True):
-    """An entry that may go on. `hit`: a line of it has something to say."""
-
-    record: RawRecord
-    line: Line
-    head: str = ""  # its header line; empty for bare lines and JSON records
-    rows: list[str] = field(default_factory=list)
-    size: int = 0
-    stage: str = NONE
-    stamp: str = ""  # newest header time that the stream had shown before a line without one
-    last_ms: int = 0
-    hit: bool = False
-    piped: bool = False
-    spent: bool = False  # a bound bit: what belongs to it is still swallowed, not kept
-
-    @property
-    def bare(self) -> bool:
-        return not self.head and self.line.flare is None
-
-
-class Stream(Struct, omit_defaults=True):
-    """What one stream of lines has open: at its end, interrupted, and per piping logger."""
-
-    main: Held | None = None
-    bare: Held | None = None  # a traceback that other threads' lines interrupted
-    piped: dict[str, Held] = field(default_factory=dict)
-    pieces: Held | None = None  # a line that the container runtime has cut into pieces
-    stamp: str = ""
-
-    def held(self) -> list[Held]:
-        """Everything open here, oldest kind first."""
-        some = (self.bare, *self.piped.values(), self.main, self.pieces)
-        return [held for held in some if held is not None]
-
-
-class Open(Struct, frozen=True):
-    """Entries that earlier batches left open, by stream. Never changed in place."""
-
-    streams: dict[str, Stream] = field(default_factory=dict)
 
 
 def stream_key(record: RawRecord, line: Line) -> str:
@@ -186,7 +153,7 @@ class _Assembly:
             stream = Stream()
             self._own.add(key)
         elif key not in self._own:
-            stream = _copy(stream)
+            stream = copy(stream)
             self._own.add(key)
         self.streams[key] = stream
         if len(self.streams) > OPEN_STREAMS or self._size > OPEN_BYTES:
@@ -258,12 +225,12 @@ class _Assembly:
             message = (read_line(line) if line.flare is not None else read_text(head)).text
             held = stream.piped.get(logger)
             if held is not None:
-                if _fits(held, message):
+                if fits(held, message):
                     self._append(held, line, message, hit=hit)
                     return held
                 del stream.piped[logger]
                 self._close(held)
-            if BEGIN in message or message.startswith(_THREAD):
+            if begins(message) or message.startswith(THREAD):
                 self._end_main(stream)
                 held = Held(record=record, line=line, head=head, hit=hit, piped=True)
                 stream.piped[logger] = held
@@ -276,7 +243,7 @@ class _Assembly:
             line = replace(line, text="", flare={**line.flare, "message": shown})
         held = Held(record=record, line=line, head=head, hit=hit)
         self._grow(held, len(shown))
-        held.stage = FRAMES if BEGIN in shown else NONE
+        held.stage = FRAMES if any(map(begins, shown.split("\n", ENTRY_LINES))) else NONE
         stream.main = held
         return held
 
@@ -286,16 +253,16 @@ class _Assembly:
         """A line without a header: of an interrupted traceback, of what is open, or by itself."""
         main, bare = stream.main, stream.bare
         own_traceback = main is not None and not main.bare and main.stage == FRAMES
-        if bare is not None and not own_traceback and _fits(bare, row):
+        if bare is not None and not own_traceback and fits(bare, row):
             self._append(bare, line, row, hit=hit)
             return bare
         loose = not is_flare_file(place(line.path or record.path).file)
-        if main is not None and _belongs(main, row, loose=loose):
+        if main is not None and belongs(main, row, loose=loose):
             self._append(main, line, row, hit=hit)
             return main
         self._end_main(stream)
         held = Held(record=record, line=line, stamp=stream.stamp, hit=hit)
-        if row.startswith(_INSIDE) and row.strip():
+        if row.startswith(INSIDE) and row.strip():
             held.stage = FRAMES  # the beginning of this traceback is missing
         self._append(held, line, row, hit=hit)
         stream.main = held
@@ -320,7 +287,7 @@ class _Assembly:
 
     def _append(self, held: Held, line: Line, row: str, *, hit: bool) -> None:
         row = _clip(row)
-        held.stage = _advance(held.stage, row)
+        held.stage = advance(held.stage, row)
         held.last_ms = max(held.last_ms, line.time_ms)
         if not held.spent and (len(held.rows) >= ENTRY_LINES or held.size + len(row) > ENTRY_BYTES):
             self._close(held, cut=True)
@@ -370,68 +337,8 @@ class _Assembly:
         )
 
 
-def _copy(stream: Stream) -> Stream:
-    def own(held: Held | None) -> Held | None:
-        return replace(held, rows=list(held.rows)) if held is not None else None
-
-    return Stream(
-        main=own(stream.main),
-        bare=own(stream.bare),
-        piped={key: replace(held, rows=list(held.rows)) for key, held in stream.piped.items()},
-        pieces=own(stream.pieces),
-        stamp=stream.stamp,
-    )
-
-
 def _clip(row: str, limit: int = ROW_BYTES) -> str:
     if len(row) <= limit:
         return row
     half = limit // 2
     return f"{row[:half]} … {row[-half:]}"
-
-
-def _advance(stage: str, row: str) -> str:
-    """How far a traceback has come with one more line."""
-    if BEGIN in row:
-        return FRAMES
-    if stage == FRAMES:
-        return DONE if raised(row) is not None else FRAMES
-    if stage in (DONE, CHAIN) and row.startswith(CHAINED):
-        return CHAIN
-    if stage == NONE and row.startswith(_THREAD):
-        return PREFIX
-    return stage
-
-
-def _fits(held: Held, row: str) -> bool:
-    """Whether a line can be the next one of an entry's traceback."""
-    if held.stage == PREFIX:
-        return BEGIN in row
-    if held.stage == NONE:
-        return False
-    if not row.strip():
-        return True
-    if held.stage == FRAMES:
-        if row.startswith(_INSIDE) or raised(row) is not None:
-            return True
-        return bool(held.rows) and held.rows[-1].startswith('File "')  # blanks were stripped
-    if held.stage == CHAIN:
-        return BEGIN in row
-    return row.startswith(("  ", "\t", *CHAINED))
-
-
-def _belongs(main: Held, row: str, *, loose: bool) -> bool:
-    """Whether a line without a header continues what is open at the stream's end."""
-    if main.bare:
-        if main.stage == NONE:
-            return row[:1] in (" ", "\t") and not row.startswith('  File "')
-        return _fits(main, row)
-    if not loose:
-        return True
-    if row.startswith(_THREAD):
-        return False
-    if main.stage == FRAMES:
-        return True
-    if main.stage != NONE:
-        return _fits(main, row)
-    return not row.strip() or row[0] in " \t]})"

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 Owner = Literal["user", "flare", "library", "driver", ""]
 
-BEGIN = "Traceback (most recent call last)"
+BEGIN = "Traceback (most recent call last):"
 CHAINED = (
     "During handling of the above exception, another exception occurred",
     "The above exception was the direct cause of the following exception",
@@ -116,6 +116,11 @@ def attribute(text: str) -> Traceback | None:
     )
 
 
+def begins(line: str) -> bool:
+    """Whether a line begins a traceback, whatever stands before it; prose goes on after it."""
+    return BEGIN in line and line.rstrip().endswith(BEGIN)
+
+
 def _read(text: str) -> tuple[list[_Part], bool, bool]:
     """The parts; whether a beginning was seen; whether it is only the end of a traceback."""
     parts: list[_Part] = []
@@ -124,7 +129,7 @@ def _read(text: str) -> tuple[list[_Part], bool, bool]:
     for raw in text.split("\n", LINES_READ)[:LINES_READ]:
         line = raw[:LINE_READ].rstrip()
         inner = line.lstrip(" \t|+-")
-        if BEGIN in line:
+        if begins(line):
             part = _Part(frames=[])
             whole = whole or not (parts or tail)
             parts.append(part)
