@@ -43,7 +43,7 @@ golden: setup  ## Write the golden files anew; review them as a diff
 
 fuzz: setup  ## Fuzz for longer: FUZZ_RECORDS=200000 and FUZZ_EXAMPLES=2000 set how long
 	FUZZ_RECORDS=$${FUZZ_RECORDS:-200000} FUZZ_EXAMPLES=$${FUZZ_EXAMPLES:-2000} \
-		$(BIN)/python -m pytest tests/fuzz
+		$(BIN)/python -m pytest tests/fuzz tests/property
 
 lock: setup  ## Resolve the dependencies anew into requirements.lock
 	$(BIN)/python -m venv $(VENV)/lock
