@@ -33,6 +33,7 @@ from matchers.traceback import begins
 from schemas.entry import Entry
 from schemas.record import RawRecord
 from schemas.sources.flare import is_header, logger_of, plain, read_line, read_text
+from schemas.sources.flare_jobs import log_lines
 from schemas.sources.folders import is_flare_file, place
 from schemas.sources.shippers import Line
 
@@ -43,6 +44,7 @@ __all__ = [
     "assemble",
     "close_stale",
     "mode_of",
+    "of_answer",
     "seen",
     "stream_key",
     "wants",
@@ -98,6 +100,13 @@ def assemble(
         for key in list(work.streams):
             work.release(key)
     return work.entries, work.freeze()
+
+
+def of_answer(record: RawRecord, value: object, *, federation: str = "") -> list[Entry]:
+    """The log entries in an answer of `nvflare job logs`; its other entries are `read_jobs`'s."""
+    key = (record.key or b"")[:64].decode("ascii", "replace")
+    lines = [(record, line) for line in log_lines(value, key=key)]
+    return assemble(lines, Open(), final=True, federation=federation)[0]
 
 
 def close_stale(
