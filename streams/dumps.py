@@ -8,20 +8,22 @@ Any other document is taken by its content for the topic it belongs to.
 
 import base64
 import binascii
+import re
 from collections.abc import Iterator
 
 from msgspec import Raw, Struct
-from schemas.sources.sniff import topic_of
 
 from matchers.scan import TOPICS
-from schemas.codec import decode, read_json
+from schemas.codec import MAX_BYTES, decode, read_json
 from schemas.errors import Reason, SchemaError
 from schemas.record import RawRecord
 from schemas.sources.fields import time_ms, whole
+from schemas.sources.sniff import sniff
 from streams.formats import concatenated
 
 _ABSENT = Raw()
 REJECTED_BYTES = 4096
+_DUMPED = re.compile(rb'\[\s*\{[^{}]{0,400}"topic"\s*:')
 
 
 class _Shape(Struct, frozen=True):
@@ -58,21 +60,28 @@ class Rejected(Struct, frozen=True, kw_only=True):
 
 def records_of(data: bytes, place: Place) -> Iterator[RawRecord | Rejected]:
     """Every record that a document, or several on one line, hold."""
+    if data[:1] == b"[":
+        yield from _elements(data, place)
+        return
     try:
-        shape = None if data[:1] == b"[" else decode(data, _Shape)
+        shape = decode(data, _Shape)
     except SchemaError as error:
         parts = concatenated(data) if error.reason is Reason.NOT_JSON else []
-        if len(parts) > 1 and parts[0].startswith(b"{"):
+        if len(parts) > 1:
             yield from _each(parts, place)
         else:
             yield rejected(data, place, error)
         return
-    items = Raw(data) if shape is None else _list_in(shape)
-    if shape is not None and items is None:
+    listed = _list_in(shape, len(data))
+    if listed is None:
         yield _record(data, shape, place)
-        return
+    else:
+        yield from _elements(bytes(listed), place)
+
+
+def _elements(data: bytes, place: Place) -> Iterator[RawRecord | Rejected]:
     try:
-        listed = decode(bytes(items), list[Raw])
+        listed = decode(data, list[Raw])
     except SchemaError as error:
         yield rejected(data, place, error)
         return
@@ -84,12 +93,16 @@ def rejected(data: bytes, place: Place, error: SchemaError) -> Rejected:
     return Rejected(record=_of("", data[:REJECTED_BYTES], place), error=error)
 
 
-def _list_in(shape: _Shape) -> Raw | None:
+def _list_in(shape: _Shape, size: int) -> Raw | None:
     """The list in an answer that is only an envelope: a Kubernetes List, a page of workloads."""
     if _is_text(shape.topic):
         return None
-    lists = (shape.items, shape.records, shape.workloads)
-    return next((found for found in lists if bytes(found)[:1] == b"["), None)
+    if bytes(shape.items)[:1] == b"[":
+        return shape.items
+    if _DUMPED.match(bytes(shape.records)):
+        return shape.records
+    is_long = size > MAX_BYTES and bytes(shape.workloads)[:1] == b"["
+    return shape.workloads if is_long else None
 
 
 def _each(parts: list[bytes], place: Place) -> Iterator[RawRecord | Rejected]:
@@ -126,7 +139,6 @@ def _dumped(shape: _Shape, place: Place) -> RawRecord:
         key=_message(shape.key, is_base64=False) if shape.key else None,
         value=value,
         timestamp_ms=_time(shape.timestamp or shape.ts),
-        path=place.path,
     )
 
 
@@ -141,7 +153,7 @@ def _of(topic: str, value: bytes, place: Place) -> RawRecord:
 
 
 def _told(data: bytes) -> str:
-    topic = topic_of(read_json(data))
+    topic = sniff(read_json(data))
     if topic is None:
         raise SchemaError(Reason.UNKNOWN_TOPIC, "JSON of no known producer")
     return topic

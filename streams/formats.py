@@ -95,7 +95,7 @@ class Piece(Struct, frozen=True, kw_only=True):
     too_long: bool = False  # `data` is only its beginning
 
 
-_LIST_OPENS = re.compile(rb'\s*"(?:items|records|workloads)"\s*:\s*\[\s*\Z')
+_LIST_OPENS = re.compile(rb'\s*"items"\s*:\s*\[\s*\Z')
 _CONTINUES = (b"{", b"[", b",", b":")
 _CLOSED = 1 << 30  # the depth of no element: the list is closed, its envelope is not yet
 

@@ -62,7 +62,7 @@ class Reader:
         self.passed_over: list[Unread] = walk.passed_over
         self.total_bytes = sum(found.size for found in walk.files)
         self.bytes_read = 0
-        self._on_read = on_read
+        self.on_read = on_read
         self._rejected: list[Rejected] = []
 
     def read(self) -> Iterator[Batch | TextBlock]:
@@ -81,7 +81,7 @@ class Reader:
 
     def _count(self, count: int) -> None:
         self.bytes_read += count
-        self._on_read(count)
+        self.on_read(count)
 
     def _file(self, source: Source, found: Found, partition: int) -> Iterator[Batch | TextBlock]:
         kind = source.format.kind
