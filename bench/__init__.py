@@ -1,0 +1,1 @@
+"""Benchmarks: how fast recorded input is read, against plain matching of the same phrases."""
