@@ -32,7 +32,16 @@ from matchers.log_entry import build, mode_of, seen
 from matchers.traceback import begins
 from schemas.entry import Entry
 from schemas.record import RawRecord
-from schemas.sources.flare import is_header, logger_of, plain, read_line, read_text
+from schemas.sources.fields import first_time, mapping
+from schemas.sources.flare import (
+    STAMP,
+    is_header,
+    is_log_header,
+    logger_of,
+    plain,
+    read_line,
+    read_text,
+)
 from schemas.sources.flare_jobs import log_lines
 from schemas.sources.folders import is_flare_file, place
 from schemas.sources.shippers import Line
@@ -105,6 +114,8 @@ def assemble(
 def of_answer(record: RawRecord, value: object, *, federation: str = "") -> list[Entry]:
     """The log entries in an answer of `nvflare job logs`; its other entries are `read_jobs`'s."""
     key = (record.key or b"")[:64].decode("ascii", "replace")
+    asked_ms = first_time(mapping(value).get("observed_at")) or record.timestamp_ms
+    record = replace(record, timestamp_ms=asked_ms, value=None)
     lines = [(record, line) for line in log_lines(value, key=key)]
     return assemble(lines, Open(), final=True, federation=federation)[0]
 
@@ -176,6 +187,8 @@ class _Assembly:
     def take(self, record: RawRecord, line: Line, *, hit: bool) -> None:
         """Add one record's line or lines to its stream."""
         stream = self._touch(stream_key(record, line))
+        if not hit and self._pass_quiet(stream, record, line):
+            return
         self._expire(stream, record.timestamp_ms)
         if line.flare is not None:
             self._header(stream, record, line, "", hit=hit)
@@ -190,6 +203,31 @@ class _Assembly:
             self._row(stream, record, line, text, hit=hit)
             return
         self._rows(stream, record, line, text, hit=hit)
+
+    def _pass_quiet(self, stream: Stream, record: RawRecord, line: Line) -> bool:
+        """The short way of nearly every line: a quiet header where nothing of note is open."""
+        main, text = stream.main, line.text
+        if (
+            (main is not None and (main.hit or main.stage != NONE))
+            or stream.piped
+            or stream.bare is not None
+            or stream.pieces is not None
+            or line.partial
+            or len(text) > ROW_BYTES
+            or "Traceback" in text
+            or THREAD in text
+        ):
+            return False
+        if line.flare is None:
+            if "\n" in text or "\r" in text or not is_log_header(text):
+                return False
+            stream.stamp = text[:STAMP]
+        if main is not None:
+            self._size -= main.size
+        head = text if line.flare is None else ""
+        stream.main = Held(record=record, line=line, head=head, size=len(text))
+        self._size += len(text)
+        return True
 
     def _piece(
         self, stream: Stream, record: RawRecord, line: Line, text: str, *, hit: bool
@@ -227,8 +265,8 @@ class _Assembly:
     def _header(
         self, stream: Stream, record: RawRecord, line: Line, head: str, *, hit: bool
     ) -> Held:
-        if head[:1].isdigit():
-            stream.stamp = head[:23]
+        if is_log_header(head):
+            stream.stamp = head[:STAMP]
         logger = logger_of(line, head)
         if logger in PIPED:
             message = (read_line(line) if line.flare is not None else read_text(head)).text

@@ -6,8 +6,10 @@ program can print what it likes (facts, flare 0.11, 1.3).
 
 import re
 
+from msgspec.structs import replace
+
 from matchers.traceback import Traceback, attribute
-from schemas.entry import Entry, Value, Where
+from schemas.entry import Entry, Origin, Value, Where
 from schemas.record import RawRecord
 from schemas.sources.fields import digest, time_ms
 from schemas.sources.flare import LogLine, job_in, job_of_run, read_line, read_text
@@ -112,6 +114,8 @@ def build(
     spot = place(line.path or record.path)
     where = _stream_where(record, line, spot, federation)
     mode = spot.mode or _mode_by_text(first, text, traceback, line)
+    if not where.site and traceback is not None:
+        where = _with_site(where, traceback.user_file)
     where = _with_job(where, record, first, text, mode, piped=piped)
     at_ms = line.time_ms or first.time_ms or time_ms(known_stamp) or record.timestamp_ms
     return Entry(
@@ -127,6 +131,12 @@ def build(
         logger=first.logger,
         tool=line.tool,
         attrs=_attrs(first, where, mode, traceback, cut=cut),
+        origin=Origin(
+            topic=record.topic,
+            partition=record.partition,
+            offset=record.offset,
+            in_file=bool(record.path),
+        ),
     )
 
 
@@ -169,18 +179,13 @@ def _with_job(
         process = "subprocess"
     if job == where.job and process == where.process:
         return where
-    return Where(
-        cluster=where.cluster,
-        namespace=where.namespace,
-        pod=where.pod,
-        container=where.container,
-        federation=where.federation,
-        job=job,
-        site=where.site,
-        process=process,
-        workspace=where.workspace,
-        file=where.file,
-    )
+    return replace(where, job=job, process=process)
+
+
+def _with_site(where: Where, user_file: str) -> Where:
+    """The site whose app a traceback goes through, where all sites share one console."""
+    found = place(user_file) if "/app_" in user_file or "\\app_" in user_file else Place()
+    return replace(where, site=found.site) if found.site else where
 
 
 def _attrs(

@@ -21,8 +21,8 @@ from schemas.sources.shippers import Line
 CONTEXT_READ = 1024  # characters within which a context must end
 
 _HEADER = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}[,.][0-9]{3} - ")
-_STAMP = 23  # characters of asctime
-_HEADER_END = _STAMP + 3
+STAMP = 23  # characters of asctime
+_HEADER_END = STAMP + 3
 _ANSI = re.compile(r"\x1b\[[0-9;?]{0,32}[ -/]?[@-~]|\x1b\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)?")
 _LEVELS = frozenset({"DEBUG", "INFO", "WARNING", "WARN", "ERROR", "CRITICAL", "FATAL", "NOTSET"})
 _CONTEXT_KEYS = frozenset(
@@ -60,6 +60,11 @@ def plain(text: str) -> str:
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     return text.rstrip("\r\n")
+
+
+def is_log_header(text: str) -> bool:
+    """Whether a plain line begins a record in FLARE's own form."""
+    return _HEADER.match(text) is not None
 
 
 def is_header(text: str) -> bool:
@@ -113,7 +118,7 @@ def _from_json(flare: dict[str, str]) -> LogLine:
 
 
 def _from_header(text: str) -> LogLine:
-    stamp, rest = text[:_STAMP], text[_HEADER_END:]
+    stamp, rest = text[:STAMP], text[_HEADER_END:]
     first, _, after = rest.partition(" - ")
     second, _, message = after.partition(" - ")
     if first in _LEVELS:  # the concise console form has no name
