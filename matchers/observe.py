@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from msgspec.structs import replace
-from schemas.sources.quote import quote
 
 from matchers.injection import Suspicion
 from matchers.rules import Rules
-from schemas.entry import Entry, Value, Where
+from schemas.entry import Entry, Origin, Value, Where
 from schemas.observation import TEXT_KEPT, Observation, Sample
 from schemas.record import RawRecord
+from schemas.sources.quote import quote
 
 STRUCTURAL_EXEMPT = frozenset({"event", "log"})  # these facts speak only through signals
 ATTRS_KEPT = 32
@@ -19,8 +19,18 @@ NAME_KEPT = 253  # characters of a name, as Kubernetes bounds its own
 SUSPICIOUS = "log.suspicious"
 
 
+def origin_of(record: RawRecord) -> Origin:
+    """Where a record was read, as its observations will say."""
+    return Origin(
+        topic=record.topic,
+        partition=record.partition,
+        offset=record.offset,
+        in_file=bool(record.path),
+    )
+
+
 def observe(
-    record: RawRecord, entry: Entry, rules: Rules, *, look: bool = True
+    origin: Origin, entry: Entry, rules: Rules, *, look: bool = True
 ) -> Iterator[Observation]:
     """Every observation of one entry. `look`: also search its text for injected instructions.
 
@@ -30,11 +40,11 @@ def observe(
     suspicions, calm = _suspicions(entry, rules) if look else ([], entry.text)
     spoofed = "spoofed_identity" in entry.attrs
     for suspicion in suspicions:
-        yield _suspicious(record, entry, suspicion, rules)
+        yield _suspicious(origin, entry, suspicion, rules)
     if spoofed:
-        yield _suspicious(record, entry, SPOOFED_IDENTITY, rules)
+        yield _suspicious(origin, entry, SPOOFED_IDENTITY, rules)
     judged = replace(entry, text=calm) if suspicions else entry
-    base = _observation(record, judged, rules)
+    base = _observation(origin, judged, rules)
     flagged = spoofed or (bool(suspicions) and not calm.strip())
     if entry.fact not in STRUCTURAL_EXEMPT:
         yield base
@@ -87,8 +97,8 @@ def _suspicions(entry: Entry, rules: Rules) -> tuple[list[Suspicion], str]:
     return found, "\n".join(calm)
 
 
-def _suspicious(record: RawRecord, entry: Entry, suspicion: Suspicion, rules: Rules) -> Observation:
-    base = _observation(record, entry, rules)
+def _suspicious(origin: Origin, entry: Entry, suspicion: Suspicion, rules: Rules) -> Observation:
+    base = _observation(origin, entry, rules)
     text = suspicion.excerpt or base.samples[0].text
     return replace(
         base,
@@ -103,19 +113,19 @@ def _suspicious(record: RawRecord, entry: Entry, suspicion: Suspicion, rules: Ru
             "score": suspicion.score,
         },
         samples=(replace(base.samples[0], text=text[:TEXT_KEPT]),),
-        offsets=((record.offset, record.offset),),
+        offsets=_counted(origin),
         suspicious=True,
     )
 
 
-def _observation(record: RawRecord, entry: Entry, rules: Rules) -> Observation:
+def _observation(origin: Origin, entry: Entry, rules: Rules) -> Observation:
     sample = Sample(
         record_id=entry.record_id,
         time_ms=entry.last_ms if entry.merge == "state" else entry.first_ms,
         text=shorten(rules.redactor.redact(quote(entry)), TEXT_KEPT),
-        topic=record.topic,
-        partition=record.partition,
-        offset=record.offset,
+        topic=origin.topic,
+        partition=0 if origin.in_file else origin.partition,
+        offset=origin.offset,
         tool=entry.tool,
         file=entry.where.file,
     )
@@ -130,8 +140,13 @@ def _observation(record: RawRecord, entry: Entry, rules: Rules) -> Observation:
         reason=_safe(entry.reason, rules),
         attrs=_safe_attrs(entry.attrs, rules),
         samples=(sample,),
-        offsets=((record.offset, record.offset),) if entry.merge == "line" else (),
+        offsets=_counted(origin) if entry.merge == "line" else (),
     )
+
+
+def _counted(origin: Origin) -> tuple[tuple[int, int], ...]:
+    """The offsets that a count stands for; a file is read once, so its lines need no such mark."""
+    return () if origin.in_file else ((origin.offset, origin.offset),)
 
 
 def shorten(text: str, limit: int) -> str:

@@ -6,25 +6,23 @@ lines have something to say.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from matchers.display import visible
-from matchers.entries import Open, assemble, stream_key, wants
-from matchers.merge import join_all
-from matchers.observe import Suspect, observe
+from matchers.entries import Open
+from matchers.logs import LogScan, read_answer, scan_logs
+from matchers.merge import join_all, join_offsets
+from matchers.observe import observe, origin_of
 from matchers.rules import Rules
 from schemas.codec import read_json
 from schemas.dead_letter import PAYLOAD_KEPT, DeadLetter
-from schemas.entry import Entry, Where
+from schemas.entry import Entry, Origin, Where
 from schemas.errors import Reason, SchemaError
 from schemas.observation import Observation, Observations
 from schemas.record import RawRecord
-from schemas.sources import flare, flare_jobs, kubernetes, runai, shippers
-
-MAX_LINE_BYTES = 1024 * 1024
+from schemas.sources import kubernetes, runai
 
 TOPICS = (
     "k8s-events",
@@ -63,16 +61,40 @@ class _Batch:
         self.found: dict[tuple[str, str], list[Observation]] = {}
         self.dead: list[DeadLetter] = []
         self.counts: Counter[tuple[str, str]] = Counter()
+        self.offsets: dict[str, list[int]] = {}
         self.now_ms = 0
 
-    def add(self, record: RawRecord, observation: Observation) -> None:
+    def note(self, record: RawRecord) -> None:
+        """Every record of the batch: its time is the batch's `now`, its offset is scanned."""
+        self.now_ms = max(self.now_ms, record.timestamp_ms)
+        if not record.path:
+            source = f"{record.topic}/{record.partition}"
+            self.offsets.setdefault(source, []).append(record.offset)
+
+    def add(self, origin: Origin, observation: Observation) -> None:
         scope = scope_of(observation.where, self.options)
-        source = f"{record.topic}/{record.partition}"
+        source = f"{origin.topic}/{0 if origin.in_file else origin.partition}"
         self.found.setdefault((scope, source), []).append(observation)
 
-    def add_entry(self, record: RawRecord, entry: Entry) -> None:
-        for observation in observe(record, entry, self.rules):
-            self.add(record, observation)
+    def add_entry(self, origin: Origin, entry: Entry) -> None:
+        for observation in observe(origin, entry, self.rules):
+            self.add(origin, observation)
+
+    def add_logs(self, logs: Sequence[RawRecord], scanned: LogScan) -> None:
+        """What the log lines said. Presence is counted for the partition that shows it."""
+        self.counts["flare-logs", "quiet"] += scanned.quiet
+        self.counts["flare-logs", "read"] += len(logs) - scanned.quiet - len(scanned.unread)
+        for entry in scanned.entries:
+            if entry.origin is not None:
+                self.add_entry(entry.origin, entry)
+        for record, observation in scanned.presence:
+            self.add(origin_of(record), observation)
+        for record, error in scanned.unread:
+            self.bury(record, error)
+
+    def scanned(self, source: str) -> tuple[tuple[int, int], ...]:
+        """The offsets of a source partition that this batch was made from."""
+        return join_offsets([(offset, offset) for offset in self.offsets.get(source, ())], [])
 
     def bury(self, record: RawRecord, error: SchemaError) -> None:
         self.counts[record.topic, "dead"] += 1
@@ -103,7 +125,7 @@ def scan(
     work = _Batch(rules, options)
     logs: list[RawRecord] = []
     for record in batch:
-        work.now_ms = max(work.now_ms, record.timestamp_ms)
+        work.note(record)
         if record.topic == "flare-logs":
             logs.append(record)
             continue
@@ -114,19 +136,21 @@ def scan(
             continue
         work.counts[record.topic, "read"] += 1
         for entry in entries:
-            work.add_entry(record, entry)
-    still_open = _scan_logs(logs, work, open_entries, final=final)
+            work.add_entry(origin_of(record), entry)
+    scanned = scan_logs(logs, rules, open_entries, federation=options.federation, final=final)
+    work.add_logs(logs, scanned)
     observations = [
         Observations(
             scope=scope,
             source=source,
             observed_time_ms=work.now_ms,
             observations=tuple(join_all(found)),
+            scanned=work.scanned(source),
         )
         for (scope, source), found in sorted(work.found.items())
     ]
     return Scanned(
-        observations=observations, dead_letters=work.dead, open=still_open, counts=work.counts
+        observations=observations, dead_letters=work.dead, open=scanned.open, counts=work.counts
     )
 
 
@@ -147,9 +171,23 @@ def _read_structured(record: RawRecord, rules: Rules, options: ScanOptions) -> l
             value, cluster=options.cluster, timestamp_ms=record.timestamp_ms
         )
     if record.topic == "flare-jobs":
-        return flare_jobs.read_jobs(
-            value, federation=options.federation, timestamp_ms=record.timestamp_ms
-        )
+        return read_answer(record, value, rules, federation=options.federation)
     return runai.read(
         record.topic, value, cluster=options.cluster, timestamp_ms=record.timestamp_ms
+    )
+
+
+def dead_letter(record: RawRecord, error: SchemaError, rules: Rules) -> DeadLetter:
+    """What is kept of a record that could not be read: redacted before it is cut."""
+    payload = (record.value or b"")[: 8 * PAYLOAD_KEPT].decode("utf-8", "replace")
+    return DeadLetter(
+        reason=error.reason,
+        found=visible(rules.redactor.redact(error.found))[:PAYLOAD_KEPT],
+        payload=visible(rules.redactor.redact(payload))[:PAYLOAD_KEPT],
+        topic=record.topic,
+        partition=record.partition,
+        offset=record.offset,
+        timestamp_ms=record.timestamp_ms,
+        key=visible((record.key or b"")[:256].decode("utf-8", "replace")),
+        path=record.path,
     )

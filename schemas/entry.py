@@ -50,6 +50,15 @@ class Where(Struct, frozen=True, kw_only=True, omit_defaults=True):
     file: str = ""
 
 
+class Origin(Struct, frozen=True, kw_only=True):
+    """The record that an entry began in, where it is not the one at hand: entries span records."""
+
+    topic: str
+    partition: int
+    offset: int
+    in_file: bool  # read from a file: its offsets are not those of a topic
+
+
 class Entry(Struct, frozen=True, kw_only=True):
     """One whole thing a record says: an event, a phase, a pod's state, a log entry.
 
@@ -96,3 +105,4 @@ class Entry(Struct, frozen=True, kw_only=True):
     )
     attrs: dict[str, Value] = field(default_factory=dict)
     unseen: tuple[str, ...] = ()
+    origin: Origin | None = None

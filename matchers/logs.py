@@ -1,0 +1,136 @@
+"""The `flare-logs` part of a batch: which lines have something to say, and their entries."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from matchers.entries import Open, assemble, mode_of, seen
+from matchers.injection import needs_look
+from matchers.rules import Rules
+from schemas.codec import read_json
+from schemas.entry import Entry
+from schemas.errors import Reason, SchemaError
+from schemas.observation import Observation
+from schemas.record import RawRecord
+from schemas.sources.flare import read_line
+from schemas.sources.flare_jobs import log_lines, read_jobs
+from schemas.sources.shippers import Line, unwrap
+
+PRESENCE = "stream.seen"
+TIMED_LINES = 50  # how far from either end of a stream a line with a time is looked for
+
+MAX_LINE_BYTES = 1024 * 1024
+
+
+class LogScan(Struct, frozen=True, kw_only=True):
+    """What the log lines of a batch said. `entries` with whether their text needs a closer look."""
+
+    entries: list[Entry]
+    presence: list[tuple[RawRecord, Observation]]
+    unread: list[tuple[RawRecord, SchemaError]]
+    open: Open
+    quiet: int
+
+
+def scan_logs(
+    records: Sequence[RawRecord],
+    rules: Rules,
+    open_entries: Open,
+    *,
+    federation: str,
+    final: bool,
+) -> LogScan:
+    """One Aho-Corasick pass over all lines; only those with a hit, and their entries, are read.
+
+    Every line counts as presence of its stream, so that a silent site is not taken for a missing one.
+    """
+    lines: list[tuple[RawRecord, Line]] = []
+    unread: list[tuple[RawRecord, SchemaError]] = []
+    for record in records:
+        try:
+            line = read_record(record)
+        except SchemaError as error:
+            unread.append((record, error))
+            continue
+        if line is not None:
+            lines.append((record, line))
+    hits = _hits(lines, rules)
+    entries, still_open = assemble(
+        lines, open_entries, final=final, federation=federation, hits=hits
+    )
+    return LogScan(
+        entries=entries,
+        presence=_presence(lines, federation),
+        unread=unread,
+        open=still_open,
+        quiet=len(lines) - len(hits),
+    )
+
+
+def read_answer(record: RawRecord, value: object, rules: Rules, *, federation: str) -> list[Entry]:
+    """The entries of a record of `flare-jobs`, with the log lines that an answer holds."""
+    key = (record.key or b"")[:256].decode("utf-8", "replace")
+    entries = read_jobs(value, federation=federation, timestamp_ms=record.timestamp_ms, key=key)
+    lines = [(record, line) for line in log_lines(value, key=key)]
+    found, _ = assemble(lines, Open(), final=True, federation=federation, hits=_hits(lines, rules))
+    return entries + found
+
+
+def _hits(lines: Sequence[tuple[RawRecord, Line]], rules: Rules) -> set[int]:
+    """The positions of the lines that have something to say."""
+    texts = [line.text for _, line in lines]
+    hits = set(rules.log_automaton.hits_by_text(texts))
+    hits.update(i for i, text in enumerate(texts) if i not in hits and needs_look(text))
+    return hits
+
+
+def read_record(record: RawRecord) -> Line | None:
+    """The line in a record; None for an empty line of a file. Raises `SchemaError`."""
+    if record.value is None:
+        raise SchemaError(Reason.TOMBSTONE, "no value")
+    if not record.value.strip():
+        if record.path:
+            return None
+        raise SchemaError(Reason.EMPTY, "an empty value")
+    if len(record.value) > MAX_LINE_BYTES:
+        found = f"{len(record.value)} bytes in one line, at most {MAX_LINE_BYTES} are read"
+        raise SchemaError(Reason.TOO_LARGE, found)
+    if record.value[:1] not in (b"{", b'"'):
+        return unwrap(record, None)
+    try:
+        value = read_json(record.value)
+    except SchemaError as error:
+        if error.reason is Reason.NOT_JSON:
+            return unwrap(record, None)
+        raise
+    return unwrap(record, value)
+
+
+def _presence(
+    lines: Sequence[tuple[RawRecord, Line]], federation: str
+) -> list[tuple[RawRecord, Observation]]:
+    """One observation per stream: that it is there, from when to when as far as lines tell."""
+    streams: dict[tuple[str, str, str, str], list[tuple[RawRecord, Line]]] = {}
+    for record, line in lines:
+        key = (line.path or record.path, line.host, line.pod, line.container)
+        streams.setdefault(key, []).append((record, line))
+    return [(streams[key][0][0], _present(streams[key], federation)) for key in sorted(streams)]
+
+
+def _present(stream: Sequence[tuple[RawRecord, Line]], federation: str) -> Observation:
+    record, line = stream[0]
+    first_ms = _first_time(stream[:TIMED_LINES])
+    mode = mode_of(record, line)
+    return Observation(
+        signal=PRESENCE,
+        where=seen(record, line, federation=federation),
+        merge="event",
+        first_ms=first_ms,
+        last_ms=max(first_ms, _first_time(stream[: -TIMED_LINES - 1 : -1])),
+        attrs={"mode": mode} if mode else {},
+    )
+
+
+def _first_time(stream: Sequence[tuple[RawRecord, Line]]) -> int:
+    times = (line.time_ms or read_line(line).time_ms or r.timestamp_ms for r, line in stream)
+    return next((time for time in times if time), 0)
