@@ -52,13 +52,7 @@ def contestants(path: Path, phrases: Path) -> dict[str, list[str]]:
     python = sys.executable
     causestream = str(Path(python).parent / "causestream")
     commands = {
-        "replay": [
-            str(Path(python).parent / "causestream"),
-            "replay",
-            str(path),
-            "--format",
-            "jsonl",
-        ],
+        "replay": [causestream, "replay", str(path), "--format", "jsonl"],
         "perline": [python, "-m", "bench.perline", str(phrases), str(path)],
     }
     ripgrep = shutil.which("rg")
