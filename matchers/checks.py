@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 
 from matchers.automaton import SEPARATOR
 from matchers.catalog import FACTS, Catalog, CatalogSample, Pattern, Signal
-from matchers.confirm import RegexError, compile_regex
+from matchers.confirm import Regex, RegexError
 from matchers.rows import Fault, Place
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", "Normal", "Warning")
@@ -61,7 +61,7 @@ def _signal(signal: Signal, place: Place) -> Iterator[Fault]:
                 yield place.fault(f"{field}: {text!r} is nothing to search for", remedy)
     if signal.regex:
         try:
-            compile_regex(signal.regex)
+            Regex(signal.regex)
         except RegexError as error:
             yield place.fault(error.what, error.remedy)
     yield from _closed(place, "levels", signal.levels, LEVELS)

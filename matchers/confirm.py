@@ -1,6 +1,7 @@
 """A row's optional regex, run only where its phrase or reason was found."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import re2
@@ -35,8 +36,12 @@ _REMEDIES = (
 class Found(NamedTuple):
     """What the groups of a regex said."""
 
-    attrs: dict[str, Value]
-    place: dict[str, str]
+    attrs: Mapping[str, Value]
+    place: Mapping[str, str]
+
+
+NOTHING = Found(MappingProxyType({}), MappingProxyType({}))
+"""Found, with nothing named."""
 
 
 class RegexError(ValueError):
@@ -48,34 +53,44 @@ class RegexError(ValueError):
         self.remedy = remedy
 
 
-def compile_regex(pattern: str) -> Any:
-    """A matcher whose time is linear in the text. Raises `RegexError`."""
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        return re2.compile(pattern, options=options)
-    except re2.error as error:
-        detail = error.args[0] if error.args else error
-        what = detail.decode("utf-8", "replace") if isinstance(detail, bytes) else str(detail)
-        remedy = next((hint for sign, hint in _REMEDIES if sign in pattern), "use RE2 syntax")
-        raise RegexError(f"regex: {what}", remedy) from None
+class Regex:
+    """A compiled regex whose time is linear in the text. Immutable.
 
+    It searches bytes: for text, re2 would also translate every position back, which takes longer
+    than the search. Raises `RegexError` for a pattern that cannot be used.
+    """
 
-def confirm(regex: Any, text: str) -> Found | None:
-    """The groups of `regex` in `text`, or None where it does not match."""
-    found = regex.search(encodable(text))
-    if found is None:
-        return None
-    attrs: dict[str, Value] = {}
-    place: dict[str, str] = {}
-    for name, value in found.groupdict().items():
-        if not value:  # an alternative that did not take part
-            continue
-        if name in PLACE_GROUPS:
-            place[name] = value[:_LONGEST_VALUE]
-        else:
-            attrs[name] = _value(name, value)
-    return Found(attrs, place)
+    __slots__ = ("_groups", "_search")
+
+    def __init__(self, pattern: str) -> None:
+        options = re2.Options()
+        options.log_errors = False
+        try:
+            regex = re2.compile(pattern.encode(), options=options)
+        except re2.error as error:
+            detail = error.args[0] if error.args else error
+            what = detail.decode("utf-8", "replace") if isinstance(detail, bytes) else str(detail)
+            remedy = next((hint for sign, hint in _REMEDIES if sign in pattern), "use RE2 syntax")
+            raise RegexError(f"regex: {what}", remedy) from None
+        self._search = regex.search
+        self._groups = tuple((name.decode(), at) for name, at in regex.groupindex.items())
+
+    def confirm(self, text: str) -> Found | None:
+        """What the named groups say in the first match, or None where there is none."""
+        found = self._search(text.encode("utf-8", "replace"))  # a lone surrogate has no UTF-8 form
+        if found is None:
+            return None
+        attrs: dict[str, Value] = {}
+        place: dict[str, str] = {}
+        for name, at in self._groups:
+            value = (found.group(at) or b"").decode("utf-8", "replace")
+            if not value:  # an alternative that did not take part
+                continue
+            if name in PLACE_GROUPS:
+                place[name] = value[:_LONGEST_VALUE]
+            else:
+                attrs[name] = _value(name, value)
+        return Found(attrs, place)
 
 
 def relocated(where: Where, place: Mapping[str, str]) -> Where:
@@ -89,13 +104,6 @@ def relocated(where: Where, place: Mapping[str, str]) -> Where:
     if "workload" in changes:
         changes = {"workload_id": ""} | changes
     return replace(where, **changes) if changes else where
-
-
-def encodable(text: str) -> str:
-    """`text` without lone surrogates, which have no UTF-8 form; its length stays."""
-    if text.isascii():
-        return text
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _value(name: str, value: str) -> Value:

@@ -4,19 +4,42 @@
 at once, each with file, line and row.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from matchers.automaton import fold
 from matchers.catalog import Catalog, CatalogSample, Commands, Pattern, Signal
 from matchers.commands import problems
-from matchers.rows import Fault, Place
+from matchers.injection import lint_injection
+from matchers.loading import BUILTIN, INJECTION, SECRETS
+from matchers.redact import lint_secrets
+from matchers.rows import CatalogError, Fault, Place
 from matchers.rules import Rules
 from schemas.entry import Entry, SourceName, Where
 
 
+def lint_folders(folders: Sequence[Path] = ()) -> list[Fault]:
+    """Everything that speaks against the built-in catalog with these folders over it.
+
+    What cannot even be used comes alone: samples say nothing then.
+    """
+    try:
+        rules = Rules.load(folders)
+    except CatalogError as error:
+        return list(error.faults)
+    found = lint(rules.catalog)
+    for name, check in ((SECRETS, lint_secrets), (INJECTION, lint_injection)):
+        own = [folder / name for folder in folders if (folder / name).is_file()]
+        for path in (None, *own):
+            file = str(path) if path else f"{BUILTIN}/{name}"
+            remedy = "correct the sample, or the row"
+            found += [Fault(file=file, what=what, remedy=remedy) for what in check(path)]
+    return sorted(set(found))
+
+
 def lint(catalog: Catalog) -> list[Fault]:
-    """Everything that speaks against trusting the catalog, by file and line."""
-    rules = Rules(catalog)
+    """Everything that speaks against trusting the rows of a catalog, by file and line."""
+    rules = Rules.of(catalog)
     found: list[Fault] = []
     for signal in catalog.signals.values():
         place = catalog.places["signal", signal.id]

@@ -20,7 +20,11 @@ from matchers.catalog import Catalog, Category, ExitCode, Extend, Pattern, Route
 from matchers.rows import CatalogError, Fault, Place, Table, read_toml, tables, typed
 from schemas import codec
 
-OWN_SHAPE = ("injection.toml", "secrets.toml")
+BUILTIN = "built-in"
+"""How places name the folder that is shipped."""
+
+INJECTION, SECRETS = "injection.toml", "secrets.toml"
+OWN_SHAPE = (INJECTION, SECRETS)
 """Files whose rows their own classes read; here they only count into the digest."""
 
 _KINDS: dict[str, tuple[type[Any], str]] = {  # table: its row type, and the field that names a row
@@ -131,7 +135,7 @@ def load(folders: Sequence[Path] = (), *, builtin: Traversable | None = None) ->
 
 def _sources(folders: Iterable[Traversable], faults: list[Fault]) -> Iterable[_Source]:
     for number, folder in enumerate(folders):
-        shown = "built-in" if number == 0 else str(folder)
+        shown = BUILTIN if number == 0 else str(folder)
         try:
             found = sorted(
                 (entry for entry in folder.iterdir() if entry.name.endswith(".toml")),

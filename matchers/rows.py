@@ -65,7 +65,7 @@ def read_toml(data: bytes, file: str) -> tuple[dict[str, Any], list[Fault]]:
         return {}, [place.fault(what, "save the file as UTF-8")]
     except tomllib.TOMLDecodeError as error:
         found = _LINE_OF_SYNTAX_ERROR.search(str(error))
-        place = Place(file, int(found[1]) if found else 0, "")
+        place = Place(file, int(found[1]) if found else data.count(b"\n") + 1, "")
         return {}, [place.fault(f"no TOML: {error}", "correct the syntax")]
     except RecursionError:
         return {}, [Place(file, 0, "").fault("nested too deep", "write rows, not trees")]

@@ -1,20 +1,29 @@
 """A catalog made ready to match: compiled once, immutable, the same on every machine."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from matchers.automaton import Automaton, fold
 from matchers.catalog import Catalog, Category, ExitCode, Pattern, RouteRow, Signal
-from matchers.confirm import compile_regex, confirm, relocated
-from matchers.loading import load
+from matchers.confirm import NOTHING, Found, Regex, relocated
+from matchers.injection import Detector
+from matchers.loading import INJECTION, SECRETS, load
+from matchers.redact import Redactor
+from matchers.rows import CatalogError, Fault
+from matchers.secrets import read_secrets
+from matchers.slots import read_lexicon
 from schemas.entry import Entry, Value, Where
 
 ANCHOR = -1
-"""Owner, in `Rules.log_automaton`, of the phrases that no signal asked for."""
+"""Owner, in `Rules.log_automaton`, of the phrases that may turn out to be injected text."""
+
+T = TypeVar("T", bound=Struct)
 
 
 class Match(Struct, frozen=True, kw_only=True):
@@ -40,11 +49,13 @@ class Rules:
     """Everything that turns entries into signals, and signals into verdicts. Immutable.
 
     `automaton` holds every phrase of every signal, its owners are positions in the catalog;
-    `log_automaton` those that a FLARE log line can show, and what else must wake up a line.
+    `log_automaton` those that a FLARE log line can show, with the anchors of `detector`.
     """
 
-    def __init__(self, catalog: Catalog, *, extra_phrases: Iterable[str] = ()) -> None:
+    def __init__(self, catalog: Catalog, detector: Detector, redactor: Redactor) -> None:
         self.catalog = catalog
+        self.detector = detector
+        self.redactor = redactor
         self.digest = catalog.digest
         self.signals: Mapping[str, Signal] = catalog.signals
         by_rank = sorted(catalog.patterns.items(), key=lambda item: (item[1].rank, item[0]))
@@ -56,13 +67,33 @@ class Rules:
         phrases = [(p, i) for i, row in enumerate(self._rows) for p in row.signal.phrases]
         self.automaton = Automaton(phrases)
         in_logs = [(p, i) for p, i in phrases if "flare_log" in self._rows[i].signal.sources]
-        self.log_automaton = Automaton([*in_logs, *((p, ANCHOR) for p in extra_phrases)])
+        self.log_automaton = Automaton([*in_logs, *((p, ANCHOR) for p in detector.anchors)])
         self._by_reason = _by_reason(self._rows)
 
     @classmethod
     def load(cls, folders: Sequence[Path] = ()) -> "Rules":
         """The built-in rules with the user's folders over them. Raises `CatalogError`."""
-        return cls(load(folders))
+        faults: list[Fault] = []
+
+        def attempt(read: Callable[[], T]) -> T | None:
+            try:
+                return read()
+            except CatalogError as error:
+                faults.extend(error.faults)
+                return None
+
+        catalog = attempt(lambda: load(folders))
+        secrets = attempt(lambda: _layered(read_secrets, folders, SECRETS))
+        lexicon = attempt(lambda: _layered(read_lexicon, folders, INJECTION))
+        if catalog is None or secrets is None or lexicon is None:
+            raise CatalogError(faults)
+        redactor = Redactor(secrets)
+        return cls(catalog, Detector(lexicon, redactor), redactor)
+
+    @classmethod
+    def of(cls, catalog: Catalog) -> "Rules":
+        """A catalog's rules with the built-in detector and redactor."""
+        return cls(catalog, *_builtin())
 
     def match(self, entry: Entry) -> list[Match]:
         """Every signal that `entry` reveals, in catalog order; draft rows too."""
@@ -117,7 +148,7 @@ class _Row:
 
     def __init__(self, signal: Signal) -> None:
         self.signal = signal
-        self._regex: Any = compile_regex(signal.regex) if signal.regex else None
+        self._regex = Regex(signal.regex) if signal.regex else None
         self._unless = tuple(fold(text) for text in signal.unless)
 
     def allows(self, entry: Entry) -> bool:
@@ -135,9 +166,9 @@ class _Row:
         """The text says what the row must not see."""
         return any(text in folded for text in self._unless)
 
-    def groups(self, text: str) -> tuple[dict[str, Value], dict[str, str]] | None:
+    def groups(self, text: str) -> Found | None:
         """What the regex names: attrs and place; None when it does not match."""
-        return ({}, {}) if self._regex is None else confirm(self._regex, text)
+        return NOTHING if self._regex is None else self._regex.confirm(text)
 
     def matched(self, entry: Entry, folded: str, span: tuple[int, int]) -> Match | None:
         """The entry as a match of this row, when its text confirms it."""
@@ -159,6 +190,28 @@ class _Row:
 def object_kind(where: Where) -> str:
     """The kind of the Kubernetes object an entry is about; a pod's place has no `kind`."""
     return where.kind or ("Pod" if where.pod else "")
+
+
+@cache
+def _builtin() -> tuple[Detector, Redactor]:
+    redactor = Redactor.load()
+    return Detector.load(redactor=redactor), redactor
+
+
+def _layered(read: Callable[[Path | None], T], folders: Sequence[Path], name: str) -> T:
+    """The built-in rows of a file of its own shape, and those that the user's folders add."""
+    rows = read(None)
+    for folder in folders:
+        if (folder / name).is_file():
+            more = read(folder / name)
+            rows = replace(
+                rows,
+                **{
+                    field: getattr(rows, field) + getattr(more, field)
+                    for field in rows.__struct_fields__
+                },
+            )
+    return rows
 
 
 def _by_reason(rows: Sequence[_Row]) -> dict[tuple[str, str], tuple[int, ...]]:

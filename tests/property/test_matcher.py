@@ -95,14 +95,14 @@ ENTRIES = st.builds(
 @settings(max_examples=300)
 @given(signals(), st.lists(ENTRIES, max_size=5))
 def test_rules_agree_with_asking_every_row(rows: list[Signal], entries: list[Entry]) -> None:
-    rules = Rules(catalog(rows))
+    rules = Rules.of(catalog(rows))
     for entry in entries:
         assert [m.signal.id for m in rules.match(entry)] == naive_match.matching(rows, entry)
 
 
 @given(signals(), ENTRIES)
 def test_a_match_changes_no_entry(rows: list[Signal], entry: Entry) -> None:
-    rules = Rules(catalog(rows))
+    rules = Rules.of(catalog(rows))
     first = rules.match(entry)
     assert rules.match(entry) == first
     for match in first:

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from matchers.automaton import Automaton
-from matchers.confirm import RegexError, compile_regex, confirm
+from matchers.confirm import Regex, RegexError, relocated
 from matchers.loading import load
 from matchers.rules import ANCHOR, Rules
 from schemas.entry import Entry, SourceName, Where
@@ -70,7 +69,7 @@ why = "Kubelet."
 @pytest.fixture
 def rules(tmp_path: Path) -> Rules:
     (tmp_path / "rows.toml").write_text(CATALOG)
-    return Rules(load(builtin=tmp_path))
+    return Rules.of(load(builtin=tmp_path))
 
 
 def entry(source: SourceName, text: str = "", **given: Any) -> Entry:
@@ -165,10 +164,11 @@ def test_groups_become_attrs_and_place(rules: Rules) -> None:
 
 
 def test_another_pod_has_another_uid() -> None:
-    regex = compile_regex("pod (?P<pod>[a-z0-9-]+)")
-    match = confirm(regex, "pod worker-1 is gone")
+    match = Regex("pod (?P<pod>[a-z0-9-]+)").confirm("pod worker-1 is gone")
     assert match is not None
-    assert match.place == {"pod": "worker-1"}
+    where = Where(namespace="n", pod="worker-0", pod_uid="u", container="c", node="n1")
+    assert relocated(where, match.place) == Where(namespace="n", pod="worker-1", node="n1")
+    assert relocated(where, {"pod": "worker-0"}) is where
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_another_pod_has_another_uid() -> None:
     ],
 )
 def test_group_values(name: str, text: str, value: str | int) -> None:
-    found = confirm(compile_regex(f"^(?P<{name}>.+)$"), text)
+    found = Regex(f"^(?P<{name}>.+)$").confirm(text)
     assert found is not None
     assert found.attrs == {name: value}
 
@@ -203,7 +203,7 @@ def test_group_values(name: str, text: str, value: str | int) -> None:
 )
 def test_regex_that_is_not_linear_is_refused(pattern: str, advice: str) -> None:
     with pytest.raises(RegexError) as caught:
-        compile_regex(pattern)
+        Regex(pattern)
     assert advice in caught.value.remedy
 
 
@@ -215,13 +215,13 @@ def test_words_alone_ask_no_reason(rules: Rules) -> None:
     assert ids == ["gpu.lost", "job.site_died"]
 
 
-def test_log_lines_wake_up_for_log_phrases_and_extras_only(rules: Rules) -> None:
-    awake = Rules(rules.catalog, extra_phrases=["ignore previous"]).log_automaton
-    assert isinstance(awake, Automaton)
-    texts = ["nothing to see", "Ignore previous orders", "xid 79"]
-    found = awake.hits_by_text(texts)
-    assert found[1] == {ANCHOR}
-    assert list(found) == [1, 2]
+def test_log_lines_wake_up_for_log_phrases_and_anchors_only(rules: Rules) -> None:
+    anchor = max(rules.detector.anchors, key=len)
+    found = rules.log_automaton.hits_by_text(["7", anchor.upper(), "xid 79", "pull image"])
+    gpu_lost = list(rules.signals).index("gpu.lost")
+    assert ANCHOR in found[1]
+    assert gpu_lost in found[2]
+    assert [i for i, owners in found.items() if owners - {ANCHOR}] == [2]
 
 
 def test_a_long_hostile_text_is_linear(rules: Rules) -> None:
