@@ -40,9 +40,9 @@ def scan_logs(
     federation: str,
     final: bool,
 ) -> LogScan:
-    """One Aho-Corasick pass over all lines; only those with a hit, and their entries, are read.
+    """One Aho-Corasick pass over all lines; only those with a hit and their entries are read.
 
-    Every line counts as presence of its stream, so that a silent site is not taken for a missing one.
+    Every line counts as presence of its stream, so a silent site is not taken for a missing one.
     """
     lines: list[tuple[RawRecord, Line]] = []
     unread: list[tuple[RawRecord, SchemaError]] = []
