@@ -1,0 +1,213 @@
+"""A FLARE verdict put together: culprits, confidence, evidence, what is missing, what to do."""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.verdict import flare_words as words
+from engine.verdict.common import Verdict, evidence_of
+from engine.verdict.findings import SUSPICIOUS_LOG_CONTENT, findings_of
+from engine.verdict.flare_confidence import confidence_of, host_memory
+from engine.verdict.flare_view import SERVER, View, concerned
+from engine.verdict.health import Ending
+from engine.verdict.patterns import Rejected, Support
+from engine.verdict.sites import awaited, culprits_of, echoes_of
+from matchers.catalog import Pattern
+from schemas.diagnosis import (
+    Completeness,
+    Culprit,
+    Evidence,
+    Missing,
+    Recommendation,
+    Recurrence,
+    Subject,
+)
+from schemas.observation import Observation
+
+EVIDENCE_KEPT = 12
+NAMES_KEPT = 64
+KILLED = "PROCESS_EXIT_NEG9"
+
+
+class Written(Struct, frozen=True, kw_only=True):
+    """What a verdict is written from: the view, all that was weighed, and what came of it."""
+
+    view: View
+    pool: tuple[Observation, ...]
+    supports: tuple[Support, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+
+
+def write_pattern(written: Written, winner: Support, *, resolved: bool) -> Verdict:
+    """The verdict that a supported pattern gives."""
+    view, pool, pattern = written.view, written.pool, winner.pattern
+    culprits = culprits_of(winner, view, pool)
+    confidence, doubt = confidence_of(winner, culprits, view, pool)
+    subcause = _subcause(winner, pool)
+    required = {c.name for c in culprits} | (
+        awaited(view, pool) if winner.pattern.blames == "peer" else set()
+    )
+    sites = sorted(required) or sorted(winner.sites)
+    shown = (*winner.evidence, *host_memory(winner, pool)) if subcause else winner.evidence
+    supporting = _supporting(winner, culprits, pool)
+    return Verdict(
+        family="flare",
+        subject=_subject(view),
+        phase_or_status=view.status,
+        event_time_ms=winner.first_ms,
+        opened=True,
+        resolved=resolved,
+        summary=words.summary_of(winner, culprits, subcause),
+        confidence=confidence,
+        mode=view.mode,
+        culprits=culprits,
+        matched_pattern=pattern.name,
+        recovery_category=pattern.recovery_category,
+        subcause=subcause,
+        recovery_owner=pattern.owner,
+        reasons=(words.reason(pattern.name, pattern.why, winner.evidence),),
+        rivals=words.rivals_of(winner, written.supports, written.rejected),
+        evidence=_evidence((*shown, *supporting)),
+        missing_evidence=words.missing_of(view, pattern, sites, doubt, winner.first_ms)
+        if doubt
+        else (),
+        findings=findings_of(view, required),
+        recurrence=_recurrence(view, pattern.name, winner.evidence),
+        completeness=_completeness(view),
+        recommendations=_advice(view, pattern),
+        echoes=echoes_of(view.own, (*shown, *supporting)),
+    )
+
+
+def write_plain(written: Written, name: str, *, why: str, ending: Ending | None = None) -> Verdict:
+    """A verdict that no evidence pattern gives: partial logs, injected text, or unknown."""
+    view = written.view
+    pattern = view.rules.patterns.get(name)
+    ending = ending or Ending(kind="failed", why=why)
+    failed = ending.kind != "healthy"
+    evidence = ending.evidence or tuple(i for s in written.supports for i in s.evidence)
+    culprits: tuple[Culprit, ...] = ()
+    if name == SUSPICIOUS_LOG_CONTENT:
+        evidence = view.suspicious
+        culprits = _source_of_text(view) if failed else ()
+    sites = sorted(view.denied) or sorted(ending.sites) or sorted(view.missing)
+    begin = min((item.first_ms for item in evidence or view.own), default=view.context.as_of_ms)
+    subcause = ending.subcause or None
+    summary = f"{name}: {pattern.title if pattern else why}"
+    where = ", ".join(words.word(site) for site in sites[:8])
+    summary += f"; {subcause or why}" + (f" ({where})" if where else "")
+    return Verdict(
+        family="flare",
+        subject=_subject(view),
+        phase_or_status=view.status,
+        event_time_ms=begin,
+        opened=True,
+        summary=summary[: words.SUMMARY_KEPT],
+        confidence="low",
+        mode=view.mode,
+        culprits=culprits,
+        matched_pattern=name,
+        recovery_category=pattern.recovery_category if pattern else "UNKNOWN",
+        subcause=subcause,
+        recovery_owner=pattern.owner if pattern else "",
+        reasons=(words.reason(name, why, evidence),),
+        rivals=words.rivals_of(None, written.supports, written.rejected),
+        evidence=_evidence(evidence),
+        missing_evidence=_missing(view, pattern, sites, ending, begin) if failed else (),
+        findings=findings_of(view, sites if name == "PARTIAL_LOG_VISIBILITY" else ()),
+        recurrence=_recurrence(view, name, evidence or view.own[:1]) if failed else None,
+        completeness=_completeness(view),
+        recommendations=_advice(view, pattern),
+        echoes=echoes_of(view.own, evidence) if failed else (),
+    )
+
+
+def _missing(
+    view: View, pattern: Pattern | None, sites: Sequence[str], ending: Ending, begin: int
+) -> tuple[Missing, ...]:
+    if pattern is None:
+        return ()
+    what = "what ended the run"
+    if ending.subcause == "trainer stopped without a word":
+        what = "standard error of the trainer's process"
+    elif ending.subcause == "process lost":
+        what = "what ended the process on its host"
+        pattern = view.rules.patterns.get(KILLED, pattern)
+    elif ending.subcause == "never registered":
+        what = "the validity dates of the site's certificate"
+        pattern = view.rules.patterns.get("STARTUP_KIT_EXPIRED", pattern)
+    return words.missing_of(view, pattern, sites, what, begin)
+
+
+def _subject(view: View) -> Subject:
+    name = next((str(i.attrs["name"]) for i in view.having("job.meta") if i.attrs.get("name")), "")
+    subject = view.context.subject
+    return replace(subject, job_name=words.word(name)) if name and not subject.job_name else subject
+
+
+def _subcause(winner: Support, pool: Sequence[Observation]) -> str | None:
+    if winner.pattern.name != KILLED:
+        return None
+    if host_memory(winner, pool):
+        return "the host killed it for memory"
+    return "unexplained process loss"
+
+
+def _supporting(
+    winner: Support, culprits: Sequence[Culprit], pool: Sequence[Observation]
+) -> tuple[Observation, ...]:
+    names = {culprit.name for culprit in culprits} or set(winner.sites)
+    return tuple(
+        item
+        for item in pool
+        if item.signal in winner.pattern.supporting
+        and not item.suspicious
+        and names & set(concerned(item))
+    )
+
+
+def _evidence(items: Iterable[Observation]) -> tuple[Evidence, ...]:
+    once = {id(item): item for item in items}
+    return tuple(evidence_of(item) for item in list(once.values())[:EVIDENCE_KEPT])
+
+
+def _source_of_text(view: View) -> tuple[Culprit, ...]:
+    """Where injected lines were written, when it is one place: the source, not the cause."""
+    places = {item.where.site for item in view.suspicious if item.where.site}
+    if len(places) != 1:
+        return ()
+    name = places.pop()
+    return (Culprit(kind="server" if name == SERVER else "site", name=name),)
+
+
+def _recurrence(view: View, name: str, evidence: Sequence[Observation]) -> Recurrence | None:
+    """One job fails once, and one failed start-up is one, however often a loop repeats it."""
+    if not evidence:
+        return None
+    return Recurrence(
+        category=name,
+        count=1,
+        recurring=False,
+        lookback_s=view.context.lookback_ms // 1000,
+        first_ms=min(item.first_ms for item in evidence),
+        last_ms=max(item.last_ms for item in evidence),
+    )
+
+
+def _completeness(view: View) -> Completeness:
+    return Completeness(
+        expected=view.expected[:NAMES_KEPT],
+        seen=view.seen[:NAMES_KEPT],
+        truncated=view.truncated[:NAMES_KEPT],
+    )
+
+
+def _advice(view: View, pattern: Pattern | None) -> tuple[Recommendation, ...]:
+    if pattern is None:
+        return ()
+    injected = view.rules.patterns.get(SUSPICIOUS_LOG_CONTENT)
+    found = [Recommendation(owner=pattern.owner, action=pattern.action)]
+    if view.suspicious and injected is not None and injected.name != pattern.name:
+        found.append(Recommendation(owner=injected.owner, action=injected.action))
+    return tuple(found)
