@@ -8,7 +8,7 @@ integers beyond 64 bits.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from hashlib import blake2s
 from typing import Any
 
@@ -194,7 +194,7 @@ def quantity(value: object) -> int | None:
             return None
     if number > LARGEST:
         return None
-    return -int(-number // 1)
+    return int(number.to_integral_value(ROUND_CEILING))
 
 
 def readable(size: int) -> str:

@@ -65,7 +65,7 @@ def _read(value: object, setting: _Setting) -> Iterator[Entry | None]:
             yield from _read_log(record, inside)
     elif isinstance(value.get("items"), list):
         yield from _read(value["items"], inside)
-    elif value.get("type") in _WATCH and "object" in value:
+    elif name(value.get("type")) in _WATCH and "object" in value:
         yield from _read_change(str(value["type"]), value["object"], inside)
     else:
         yield from _read_object(value, inside)
@@ -76,7 +76,7 @@ def _read_object(value: Mapping[str, Any], setting: _Setting) -> Iterator[Entry 
         yield entry_of(_event(value), cluster=setting.cluster, timestamp_ms=setting.timestamp_ms)
     elif pods.is_pod(value):
         yield from pods.read_pod(value, cluster=setting.cluster, timestamp_ms=setting.timestamp_ms)
-    elif not ("apiVersion" in value and "kind" in value and "metadata" in value):
+    elif "reason" in value or not {"apiVersion", "kind", "metadata"} <= value.keys():
         yield from _read_unknown(value, setting)
     # any other Kubernetes object is fine, and says nothing here
 

@@ -23,12 +23,14 @@ from schemas.sources.unseen import user_texts
 
 
 def is_pod(value: object) -> bool:
-    """Whether this is a Kubernetes pod object."""
+    """Whether this is a Kubernetes pod object; the items of a PodList carry no kind."""
     found = mapping(value)
-    if found.get("kind") == "Pod":
-        return isinstance(found.get("metadata"), dict)
-    status = found.get("status")  # the items of a PodList carry no kind
-    return "metadata" in found and isinstance(status, dict) and "containerStatuses" in status
+    if not isinstance(found.get("metadata"), dict):
+        return False
+    status = found.get("status")
+    if found.get("kind") == "Pod":  # a custom event layout can say that too, without these two
+        return isinstance(status, dict) or isinstance(found.get("spec"), dict)
+    return "kind" not in found and isinstance(status, dict) and "containerStatuses" in status
 
 
 def read_pod(value: object, *, cluster: str, timestamp_ms: int) -> Iterator[Entry]:

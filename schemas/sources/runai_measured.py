@@ -25,6 +25,10 @@ USAGE = "CPU_MEMORY_USAGE_BYTES"
 LIMIT = "CPU_MEMORY_LIMIT_BYTES"
 REQUEST = "CPU_MEMORY_REQUEST_BYTES"
 RESTART_POLICIES = frozenset({"Always", "Never", "OnFailure"})
+STORAGE = (
+    "configMapVolume", "dataVolume", "emptyDirVolume", "git", "hostPath", "nfs", "pvc", "s3",
+    "secretVolume",
+)  # fmt: skip
 MOST_NAMES = 32
 
 
@@ -110,6 +114,7 @@ def read_spec(value: Mapping[str, Any], where: Where, *, timestamp_ms: int) -> E
         "image": _public_image(name(spec.get("image"))),
         "claims": _names(storage.get("pvc"), "claimName", "name"),
         "secrets": _names(storage.get("secretVolume"), "secret", "name"),
+        "mounts": ",".join(sorted(kind for kind in STORAGE if storage.get(kind))),
         "desired_phase": name(value.get("desiredPhase")),
     }
     desired = (where.workload_id or where.workload, said["desired_phase"] or "")

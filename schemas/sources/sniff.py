@@ -5,7 +5,7 @@ from typing import Any
 
 from schemas.sources import otel, pods
 from schemas.sources.event_layout import guess
-from schemas.sources.fields import mapping
+from schemas.sources.fields import mapping, name
 from schemas.sources.kubernetes import is_event
 
 _JOB_EVENTS = frozenset({"job_meta", "job_logs", "job_submit", "operator_report"})
@@ -37,7 +37,7 @@ def _sniff(value: object, depth: int) -> str | None:
     if isinstance(value.get("items"), list):
         known = _first_of(value["items"], depth)
         return known or _empty_list(value)
-    if value.get("type") in _WATCH and isinstance(value.get("object"), dict):
+    if name(value.get("type")) in _WATCH and isinstance(value.get("object"), dict):
         return _sniff(value["object"], depth + 1)
     return next((topic for known in _TESTS if (topic := known(value))), None)
 
@@ -73,7 +73,7 @@ def _is_otel_event(value: Mapping[str, Any]) -> bool:
 
 
 def _flare_job(value: Mapping[str, Any]) -> str | None:
-    if value.get("event") in _JOB_EVENTS:
+    if name(value.get("event")) in _JOB_EVENTS:
         return "flare-jobs"
     if "schema_version" in value and ("data" in value or "exit_code" in value):
         return "flare-jobs"
