@@ -87,6 +87,12 @@ def is_found(signal: Signal, sample: str | CatalogSample, rules: Rules) -> bool 
     return answers.pop() if len(answers) == 1 else (None if answers else False)
 
 
+def bare_phrases(signal: Signal) -> list[str]:
+    """Phrases that stand in none of the texts that the row must match."""
+    texts = [fold(m if isinstance(m, str) else m.text) for m in signal.matches]
+    return [p for p in signal.phrases if not any(fold(p) in text for text in texts)]
+
+
 def _samples(signal: Signal, place: Place, rules: Rules) -> Iterator[Fault]:
     for sample in signal.matches:
         if not is_found(signal, sample, rules):

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from matchers.catalog import Catalog
 from matchers.display import escape_terminal, is_hidden
-from matchers.lint import is_found, lint_folders
+from matchers.lint import bare_phrases, is_found, lint_folders
 from matchers.loading import load
 from matchers.rows import CatalogError, Fault
 from matchers.rules import Rules
@@ -117,18 +117,23 @@ def lint_rows(folders: tuple[Path, ...]) -> None:
 @catalog_group.command("test")
 @_folders
 def test_rows(folders: tuple[Path, ...]) -> None:
-    """Run the samples of every signal; print how many hold in each file. Exit 1 when one fails."""
+    """Run the samples of every signal; print how many hold in each file. Exit 1 when one fails.
+
+    `bare`: phrases that stand in no sample.
+    """
     catalog = _loaded(folders)
     rules = Rules.of(catalog)
-    table = Table("file", "signals", "matches", "rejects", "failed", box=None, pad_edge=False)
+    columns = ("file", "signals", "matches", "rejects", "bare", "failed")
+    table = Table(*columns, box=None, pad_edge=False)
     counts: dict[str, list[int]] = {}
     for signal in catalog.signals.values():
         file = catalog.places["signal", signal.id].file
-        count = counts.setdefault(file, [0, 0, 0, 0])
+        count = counts.setdefault(file, [0, 0, 0, 0, 0])
         matched = [is_found(signal, sample, rules) is True for sample in signal.matches]
         rejected = [is_found(signal, sample, rules) is False for sample in signal.rejects]
         failed = matched.count(False) + rejected.count(False)
-        added = (1, matched.count(True), rejected.count(True), failed)
+        bare = len(bare_phrases(signal))
+        added = (1, matched.count(True), rejected.count(True), bare, failed)
         counts[file] = [a + b for a, b in zip(count, added, strict=True)]
     for file, numbers in sorted(counts.items()):
         _row(table, file, *map(str, numbers))

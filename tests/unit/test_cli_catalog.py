@@ -69,17 +69,19 @@ def test_lint_proves_samples(tmp_path: Path) -> None:
 
 
 def test_test_counts_samples_by_file(own: str) -> None:
+    (Path(own) / "own.toml").write_text(ROW.replace('is stuck"]', 'is stuck", "w. jammed"]', 1))
     result = call("test", "--catalog", own)
+    assert result.exit_code == 0
     (line,) = [line for line in result.output.splitlines() if "own.toml" in line]
-    assert line.split()[1:] == ["1", "1", "1", "0"]
+    assert line.split()[1:] == ["1", "1", "1", "1", "0"]
 
 
 def test_a_broken_folder_fails_every_verb(tmp_path: Path) -> None:
-    (tmp_path / "own.toml").write_text("[[signal")
+    (tmp_path / "own.toml").write_text("[[signal\n")
     for verb in (["list"], ["show", "x"], ["test"], ["try", "-"]):
         result = call(*verb, "--catalog", str(tmp_path))
         assert result.exit_code == 1
-        assert "own.toml:1: no TOML" in result.output
+        assert "own.toml:1: no TOML:" in result.output
 
 
 def tried(own: str, text: str | bytes) -> list[dict[str, object]]:

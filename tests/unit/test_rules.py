@@ -7,6 +7,7 @@ import pytest
 
 from matchers.confirm import Regex, RegexError, relocated
 from matchers.loading import load
+from matchers.rows import CatalogError
 from matchers.rules import ANCHOR, Rules
 from schemas.entry import Entry, SourceName, Where
 
@@ -222,6 +223,31 @@ def test_log_lines_wake_up_for_log_phrases_and_anchors_only(rules: Rules) -> Non
     assert ANCHOR in found[1]
     assert gpu_lost in found[2]
     assert [i for i, owners in found.items() if owners - {ANCHOR}] == [2]
+
+
+def test_a_folder_of_ones_own_adds_credentials(tmp_path: Path) -> None:
+    row = """[[shape]]
+kind = "own_token"
+prefixes = ["widget-"]
+alphabet = "word"
+min = 12
+why = "Ours."
+matches = ["widget-a1b2c3d4e5f6g7h8"]
+rejects = ["widget-maker"]
+"""
+    (tmp_path / "secrets.toml").write_text(row)
+    redact = Rules.load([tmp_path]).redactor.redact
+    assert "a1b2c3d4" not in redact("sent widget-a1b2c3d4e5f6g7h8 to the queue")
+    assert "AbCdEf" not in redact("login with hf_AbCdEfGhIjKlMnOpQrStUvWxYz012345")
+
+
+def test_faults_of_all_files_come_at_once(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text("[[signal]]\nid = 'a.b'\n")
+    (tmp_path / "secrets.toml").write_text("[[shape]]\ntypo = 1\n")
+    with pytest.raises(CatalogError) as caught:
+        Rules.load([tmp_path])
+    files = {Path(fault.file).name for fault in caught.value.faults}
+    assert files == {"own.toml", "secrets.toml"}
 
 
 def test_a_long_hostile_text_is_linear(rules: Rules) -> None:
