@@ -250,17 +250,19 @@ def _refusal(answer: _Answer) -> list[Entry]:
         return [_logs_of(answer, job, site, "unavailable", why=said or code)]
     if answer.event not in ("", "job_submit") or (not answer.event and code in _NO_FAILURE):
         return []
+    folder = first_name(value.get("job_folder"), value.get("folder"))
     return [
         answer.entry(
             "job.submit",
-            job=job,
+            # a refused submission never got an id: it goes by its folder, else by what was said
+            job=job or folder or f"submission-{digest('submit', code, said)[:8]}",
             reason=code,
             said=said,
             tool="nvflare job submit",
             attrs={
                 "exit_code": whole(value.get("exit_code")),
                 "hint": text(value.get("hint"), 512),
-                "folder": first_name(value.get("job_folder"), value.get("folder")),
+                "folder": folder,
             },
         )
     ]
