@@ -30,10 +30,29 @@ ABORTED = "FINISHED:ABORTED"
 WAITING = ("", "SUBMITTED", "APPROVED", "FINISHED:CAN_NOT_SCHEDULE")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,126}")
-_NO_SITE = frozenset(
-    "all any at client clients each every it least local none other others peer reply response "
-    "responses result results server site sites some task tasks the them this update updates".split()
-)
+_NO_SITE = (
+    frozenset(
+        ("all", "any", "at", "client", "clients", "each", "every", "from", "it", "least", "local")
+    )
+    | frozenset(
+        ("none", "other", "others", "peer", "reply", "response", "responses", "result", "results")
+    )
+    | frozenset(
+        (
+            "server",
+            "site",
+            "sites",
+            "some",
+            "task",
+            "tasks",
+            "the",
+            "them",
+            "this",
+            "update",
+            "updates",
+        )
+    )
+)  # words of a log line that stand where a site's name can stand
 
 
 class View(Struct, frozen=True, kw_only=True):
