@@ -68,16 +68,16 @@ class Entry(Struct, frozen=True, kw_only=True):
 
     | fact | source | reason | detail (what makes it one thing) | attrs |
     | --- | --- | --- | --- | --- |
-    | event | k8s_event, runai_event | event reason | event uid or id | type, component, field_path, action, label_workload, label_project, owner_kind, owner_name, evictor_action |
+    | event | k8s_event, runai_event | event reason | event uid or id | type, component, field_path, action, label_workload, label_project, owner_kind, owner_name, evictor_action, combined (1: client-go mixed several) |
     | workload.phase | runai_phase | phase, canonical | time/phase | phase (as sent), phase_reason, k8s_phase, created_ms, updated_ms, current (1: workload object, 0: history), events (null, empty, present, absent) |
-    | workload.condition | runai_phase | condition reason | time/type | type, status |
-    | pod.phase | pod_phase | k8sPhase | time/k8sPhase | created_ms, completed_ms, deleted_ms, memory_request, memory_limit, memory_allocated, resources (0/1), tier2 (0/1) |
-    | container.state | pod_status | waiting reason, else Running/Terminated | "" (state) | state (waiting, running, terminated), restarts, started_ms, ready |
-    | container.terminated | pod_status | terminated reason | finished_ms | exit_code, signal, started_ms, finished_ms, restarts, last (1: from lastState) |
+    | workload.condition | runai_phase | condition reason | time/type | type (PendingScheduling/POOL: what the scheduler says), status |
+    | pod.phase | pod_phase | k8sPhase | time/k8sPhase | created_ms, completed_ms, deleted_ms, memory_request, memory_limit, memory_allocated (each also as ..._bytes), resources (0/1), tier2 (0/1); of a pod object also owner_kind, owner_name, label_workload, label_project, restart_policy |
+    | container.state | pod_status | waiting reason, else Running/Terminated | "" (state) | state (waiting, running, terminated), restarts, started_ms, ready (0/1), sidecar (1: native sidecar) |
+    | container.terminated | pod_status | terminated reason | finished_ms, else restart/number | exit_code, signal, started_ms, finished_ms, restarts, last (1: from lastState), sidecar |
     | pod.status_reason | pod_status | status.reason | reason | phase |
     | pod.disrupted | pod_status | DisruptionTarget reason | time/reason | |
     | workload.metrics | runai_metrics | | start/end | peak_bytes, samples, limit_bytes, request_bytes, partial |
-    | workload.spec | runai_spec | | "" (state) | has_spec, restart_policy, backoff_limit, image, memory_request, memory_limit, claims (comma list), secrets (comma list), desired_phase |
+    | workload.spec | runai_spec | | "" (state) | has_spec, restart_policy, backoff_limit, image, memory_request, memory_limit, claims (comma list), secrets (comma list), mounts (comma list of storage kinds), desired_phase, memory_request_bytes, memory_limit_bytes |
     | log | flare_log | | "" | exception, user_file, user_function, user_line, frames, peer, peer_rc, run, identity, truncated, mode |
     | job.meta | flare_job | status | "" (state) | name, min_clients, sites (comma list of job_deploy_detail), schedule_count, requested (resource_spec in words), submitted_ms |
     | job.deploy | flare_job | | site | |

@@ -30,7 +30,8 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "component": (
         "sourcecomponent", "component", "reportingcomponent", "reportingcontroller", "source",
     ),
-    "host": ("sourcehost", "host", "node", "nodename", "reportinginstance", "hostname"),
+    "node": ("sourcehost", "node", "nodename"),
+    "host": ("host", "reportinginstance", "hostname"),  # may be the shipper's
     "action": ("action",),
     "cluster": ("clustername", "cluster", "clusterid", "k8sclustername"),
     "first": (
@@ -64,6 +65,8 @@ def guess(value: Mapping[str, Any]) -> Event | None:
         return None
     owner_kind, owner_name = owner(_opened(next(iter(candidates("owners")), None)))
     first_ms = first_time(*candidates("first"))
+    component = first_name(*candidates("component"))
+    hosts = candidates("node") + (candidates("host") if component == "kubelet" else [])
     return Event(
         kind=first_name(*map(kind_of, candidates("kind"))) or kind or _implied_kind(flat),
         namespace=first_name(*candidates("namespace")) or namespace,
@@ -74,11 +77,11 @@ def guess(value: Mapping[str, Any]) -> Event | None:
         message=message,
         type=next((kind for kind in map(name, candidates("type")) if kind in _EVENT_TYPES), ""),
         action=first_name(*candidates("action")),
-        component=first_name(*candidates("component")),
-        host=first_name(*candidates("host")),
+        component=component,
+        host=first_name(*hosts),
         count=max((n for n in map(whole, candidates("count")) if n is not None), default=1),
         first_ms=first_ms,
-        last_ms=first_time(*candidates("last")) or first_ms,
+        last_ms=first_time(*candidates("last"), first_ms, value.get("@timestamp")),
         event_uid=first_name(*candidates("event_uid")),
         event_name=first_name(*candidates("event_name")),
         cluster=first_name(*candidates("cluster")),
@@ -102,7 +105,8 @@ def _flattened(value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _folded(key: str) -> str:
-    return "".join(char for char in key[:64] if char.isalnum()).lower()
+    """A key without case and punctuation; a leading `@` stays, it marks a shipper's own key."""
+    return "".join(char for char in key[:64] if char.isalnum() or char == "@").lower()
 
 
 def _implied_kind(flat: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from schemas.sources.fields import mapping, name
 from schemas.sources.kubernetes import is_event
 
 _JOB_EVENTS = frozenset({"job_meta", "job_logs", "job_submit", "operator_report"})
+_JOB_STATES = frozenset({"SUBMITTED", "APPROVED", "DISPATCHED", "RUNNING", "FINISHED", "ABORTED"})
 _LOG_JSON = ("asctime", "levelname", "message")  # of FLARE's own JSON log
 _LINES = ("message", "log", "msg", "line", "MESSAGE")
 _PATHS = (
@@ -78,6 +79,7 @@ def _flare_job(value: Mapping[str, Any]) -> str | None:
     if "schema_version" in value and ("data" in value or "exit_code" in value):
         return "flare-jobs"
     known = "deploy_map" in value or "min_clients" in value or "job_deploy_detail" in value
+    known = known or name(value.get("status")).partition(":")[0] in _JOB_STATES
     if "job_id" in value and (known or isinstance(value.get("logs"), dict)):
         return "flare-jobs"
     return "flare-jobs" if "min_clients" in value and "deploy_map" in value else None
@@ -139,7 +141,9 @@ def _shipped_line(value: Mapping[str, Any]) -> str | None:
 
 def _custom_layout(value: Mapping[str, Any]) -> str | None:
     guessed = guess(value)
-    return "k8s-events" if guessed and guessed.message and guessed.name else None
+    if guessed is None or not guessed.message or not guessed.name:
+        return None
+    return "k8s-events" if guessed.kind or guessed.namespace else None
 
 
 _TESTS = (

@@ -73,6 +73,10 @@ OTHER_LOGS: Json = {
         pytest.param({**SPEC, "spec": {"image": "i"}}, "runai-specs", id="spec"),
         pytest.param({"event": "job_meta", "job_id": "j"}, "flare-jobs", id="job-meta-event"),
         pytest.param({"job_id": "j", "deploy_map": {}}, "flare-jobs", id="job-meta"),
+        pytest.param(
+            {"job_id": "j", "status": "FINISHED:COMPLETED"}, "flare-jobs", id="job-list-row"
+        ),
+        pytest.param({"msg": "m", "reason": "r", "name": "n"}, None, id="some-application-log"),
         pytest.param({"name": "n", "min_clients": 2, "deploy_map": {}}, "flare-jobs", id="meta"),
         pytest.param(
             {"schema_version": "1", "status": "ok", "exit_code": 0, "data": {}}, "flare-jobs",

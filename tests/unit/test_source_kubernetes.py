@@ -754,3 +754,15 @@ def test_deep_nesting_ends() -> None:
         value = {"type": "ADDED", "object": value}
     with pytest.raises(SchemaError):
         read(value)
+
+
+def test_layout_does_not_take_the_shipper_for_the_node() -> None:
+    shipped = {
+        **{key: value for key, value in FLAT.items() if key != "component"},
+        "host": "shipper-1",
+        "@timestamp": "2026-01-02T12:09:00Z",
+    }
+    entry = one(shipped)
+    assert (entry.where.node, entry.last_ms) == ("", FIRST)
+    del shipped["createdAt"]
+    assert one(shipped).last_ms == LAST + 4 * 60_000
