@@ -24,7 +24,7 @@ from engine.verdict.flare_view import (
 from engine.verdict.flare_written import Written, write_pattern, write_plain
 from engine.verdict.health import FAILURE_ECHOES, STARTED, Ending, ending_of
 from engine.verdict.patterns import LAST_LOCAL_RANK, Rejected, Support, choose, evaluate
-from engine.verdict.sites import JOINED, NAMELESS, accused, knocking
+from engine.verdict.sites import JOINED, accused, is_nameless, refused
 from schemas.observation import Observation
 
 PARTIAL = "PARTIAL_LOG_VISIBILITY"
@@ -146,12 +146,11 @@ def judge_site(observations: Sequence[Observation], context: Context) -> Verdict
 
 def _narrowed(support: Support, site: str, pool: Sequence[Observation]) -> Support | None:
     """The part of the evidence that is about one site."""
-    nameless = [item for item in support.evidence if item.signal in NAMELESS]
-    owner = knocking(nameless, pool) if nameless else set()
+    whom = refused(support, pool) or {SERVER}  # whom nobody can name is told at the server
     kept = tuple(
         item
         for item in support.evidence
-        if (site in owner if item.signal in NAMELESS else site in concerned(item))
+        if site in (whom if is_nameless(item) else concerned(item))
     )
     if not kept:
         return None

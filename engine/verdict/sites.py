@@ -12,7 +12,7 @@ from engine.verdict.patterns import Support
 from schemas.diagnosis import Culprit, Echo
 from schemas.observation import Observation
 
-NAMELESS = ("flare.handshake_expired", "flare.handshake_refused")
+REFUSALS = ("flare.handshake_expired", "flare.handshake_refused", "flare.client_refused")
 CONNECTING = ("flare.connect_retry", "flare.connect_failed")
 JOINED = "progress.client_joined"
 RESULTS = ("progress.result_received", "progress.result_accepted")
@@ -27,12 +27,10 @@ def culprits_of(support: Support, view: View, pool: Sequence[Observation]) -> tu
     blames = support.pattern.blames
     if blames == "nobody" or (support.indirect and _names_nobody(support)):
         return ()
-    nameless = [item for item in support.evidence if item.signal in NAMELESS]
-    if nameless and len(nameless) == len(support.evidence):
-        return _as_culprits(knocking(nameless, pool))
     if blames == "peer":
         return _as_culprits(_peers(support, view, pool))
-    sites = set(support.sites)
+    sites = {name for item in support.evidence if not is_nameless(item) for name in concerned(item)}
+    sites |= refused(support, pool)
     return _as_culprits(sites - {SERVER} or sites)
 
 
@@ -44,6 +42,21 @@ def _names_nobody(support: Support) -> bool:
 def _as_culprits(sites: Iterable[str]) -> tuple[Culprit, ...]:
     names = sorted(name for name in sites if name == SERVER or is_site(name))[:CULPRITS_KEPT]
     return tuple(Culprit(kind="server" if n == SERVER else "site", name=n) for n in names)
+
+
+def is_nameless(item: Observation) -> bool:
+    """Whether a line refuses somebody without saying whom."""
+    return item.signal in REFUSALS and not about(item)
+
+
+def refused(support: Support, pool: Sequence[Observation]) -> set[str]:
+    """Whom the lines without a name refuse: who else is refused by name, else who knocked."""
+    nameless = [item for item in support.evidence if is_nameless(item)]
+    if not nameless:
+        return set()
+    others = [item for item in support.evidence if not is_nameless(item)]
+    named = {name for item in others for name in concerned(item)} - {SERVER}
+    return named if len(named) == 1 else knocking(nameless, pool)
 
 
 def knocking(nameless: Sequence[Observation], pool: Sequence[Observation]) -> set[str]:
