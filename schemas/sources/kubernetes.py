@@ -28,7 +28,7 @@ from schemas.sources.fields import (
 
 MOST_COUNTED = 2**31 - 1  # a count is an int32 in the API
 _WATCH = frozenset({"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"})
-_WRAPPERS = ("object", "event", "data", "body", "payload", "value", "_source", "message", "log")
+WRAPPERS = ("object", "event", "data", "body", "payload", "value", "_source", "message", "log")
 _DEEPEST = 6
 
 
@@ -83,8 +83,13 @@ def _read_object(value: Mapping[str, Any], setting: _Setting) -> Iterator[Entry 
 
 def _read_unknown(value: Mapping[str, Any], setting: _Setting) -> Iterator[Entry | None]:
     """A layout of someone's own, or an event inside another producer's envelope."""
-    wrapped = [value[key] for key in _WRAPPERS if key in value]
-    named = first_name(value.get("clusterName"), value.get("cluster"))
+    wrapped = [value[key] for key in WRAPPERS if key in value]
+    named = first_name(
+        value.get("clusterName"),
+        value.get("cluster"),
+        mapping(value.get("resource")).get("k8s.cluster.name"),
+        mapping(value.get("attributes")).get("k8s.cluster.name"),
+    )
     setting = replace(setting, cluster=named or setting.cluster)
     for inner in wrapped:
         if isinstance(inner, dict) and (is_event(inner) or pods.is_pod(inner)):

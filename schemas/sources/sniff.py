@@ -6,7 +6,7 @@ from typing import Any
 from schemas.sources import otel, pods
 from schemas.sources.event_layout import guess
 from schemas.sources.fields import mapping, name
-from schemas.sources.kubernetes import is_event
+from schemas.sources.kubernetes import WRAPPERS, is_event
 
 _JOB_EVENTS = frozenset({"job_meta", "job_logs", "job_submit", "operator_report"})
 _JOB_STATES = frozenset({"SUBMITTED", "APPROVED", "DISPATCHED", "RUNNING", "FINISHED", "ABORTED"})
@@ -129,6 +129,24 @@ def _is_runai_event(value: object) -> bool:
     return "createdAt" in found and "message" in found
 
 
+def _wrapped(value: Mapping[str, Any]) -> str | None:
+    """An event or pod inside another producer's envelope, as an object or as JSON text."""
+    for inner in (value.get(key) for key in WRAPPERS):
+        change = mapping(inner)
+        held = mapping(change.get("object")) if name(change.get("type")) in _WATCH else change
+        known = _kubernetes(held)
+        if known:
+            return known
+        if isinstance(inner, str) and _is_event_text(inner):
+            return "k8s-events"
+    return None
+
+
+def _is_event_text(text: str) -> bool:
+    """Whether a text is the JSON of an event, without decoding it."""
+    return text.startswith("{") and ('"involvedObject"' in text or '"regarding"' in text)
+
+
 def _shipped_line(value: Mapping[str, Any]) -> str | None:
     """A line of text in a shipper's envelope, with something that says where it was read."""
     if not any(isinstance(value.get(key), str) for key in _LINES):
@@ -153,5 +171,6 @@ _TESTS = (
     _runai_answer,
     _runai_item,
     _custom_layout,
+    _wrapped,
     _shipped_line,
 )

@@ -1,5 +1,6 @@
 """A decoded value says by itself which topic it belongs to, or it says nothing."""
 
+import json
 from typing import Any
 
 import pytest
@@ -52,6 +53,11 @@ OTHER_LOGS: Json = {
         pytest.param([EVENT], "k8s-events", id="bare-list"),
         pytest.param(FLAT, "k8s-events", id="layout"),
         pytest.param({"eventType": "e", "details": FLAT}, "k8s-events", id="nested-layout"),
+        pytest.param({"specversion": "1.0", "data": EVENT}, "k8s-events", id="envelope"),
+        pytest.param(
+            {"body": {"type": "ADDED", "object": EVENT}}, "k8s-events", id="watch-in-an-envelope"
+        ),
+        pytest.param({"message": json.dumps(EVENT), "file": "/p"}, "k8s-events", id="as-text"),
         pytest.param(K8SEVENTS, "k8s-events", id="k8sevents"),
         pytest.param(POD, "runai-pods", id="kubectl-pod"),
         pytest.param({"kind": "List", "items": [POD]}, "runai-pods", id="kubectl-pods"),

@@ -215,6 +215,9 @@ def test_every_shape_is_the_same_event(shape: str) -> None:
             id="resource-attribute",
         ),
         pytest.param({"cluster": "south", "event": CORE}, "south", id="envelope"),
+        pytest.param(
+            {"body": CORE, "attributes": {"k8s.cluster.name": "south"}}, "south", id="attribute"
+        ),
     ],
 )
 def test_cluster(value: object, cluster: str) -> None:
