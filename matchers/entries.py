@@ -12,15 +12,11 @@ nothing is open (`wants`); what it leaves out cannot serve as context.
 
 from collections.abc import Collection, Sequence
 
-from msgspec.structs import replace
-
 from matchers.assembly import Assembly, is_stale, stream_key
 from matchers.held import NONE, Held, Open, Stream
 from matchers.log_entry import mode_of, seen
 from schemas.entry import Entry
 from schemas.record import RawRecord
-from schemas.sources.fields import first_time, mapping
-from schemas.sources.flare_jobs import log_lines
 from schemas.sources.shippers import Line
 
 __all__ = [
@@ -30,7 +26,6 @@ __all__ = [
     "assemble",
     "close_stale",
     "mode_of",
-    "of_answer",
     "seen",
     "stream_key",
     "wants",
@@ -63,15 +58,6 @@ def assemble(
         for key in list(work.streams):
             work.release(key)
     return work.entries, work.freeze()
-
-
-def of_answer(record: RawRecord, value: object, *, federation: str = "") -> list[Entry]:
-    """The log entries in an answer of `nvflare job logs`; its other entries are `read_jobs`'s."""
-    key = (record.key or b"")[:64].decode("ascii", "replace")
-    asked_ms = first_time(mapping(value).get("observed_at")) or record.timestamp_ms
-    record = replace(record, timestamp_ms=asked_ms, value=None)
-    lines = [(record, line) for line in log_lines(value, key=key)]
-    return assemble(lines, Open(), final=True, federation=federation)[0]
 
 
 def _speaks(held: Held) -> bool:

@@ -78,12 +78,13 @@ class Entry(Struct, frozen=True, kw_only=True):
     | pod.disrupted | pod_status | DisruptionTarget reason | time/reason | |
     | workload.metrics | runai_metrics | | start/end | peak_bytes, samples, limit_bytes, request_bytes, partial |
     | workload.spec | runai_spec | | "" (state) | has_spec, restart_policy, backoff_limit, image, memory_request, memory_limit, claims (comma list), secrets (comma list), mounts (comma list of storage kinds), desired_phase, memory_request_bytes, memory_limit_bytes |
-    | log | flare_log | | "" | exception, user_file, user_function, user_line, frames, peer, peer_rc, run, identity, truncated, mode |
-    | job.meta | flare_job | status | "" (state) | name, min_clients, sites (comma list of job_deploy_detail), schedule_count, requested (resource_spec in words), submitted_ms |
+    | log | flare_log | | "" | exception, owner (user, flare, library, driver), user_file, user_function, user_line, frames, echo, driver, truncated, cut (1: a bound or the end of input cut it), peer, peer_rc, run, identity, spoofed_identity, mode |
+    | job.meta | flare_job | status | "" (state) | name, min_clients, sites (comma list of job_deploy_detail), targets (sites that deploy_map names), schedule_count, requested (resource_spec in words), submitted_ms, started_ms, mode |
     | job.deploy | flare_job | | site | |
     | job.schedule | flare_job | | text | |
     | job.submit | flare_job | error_code | "" | exit_code, hint, folder |
     | job.report | flare_job | | text | |
+    | site.status | flare_job | status the server gives (no_jobs, disabled, ...) | site | connected_ms |
     | site.logs | flare_job | available, unavailable, truncated | site | lines, bytes, why |
     """  # noqa: E501 -- a table
 

@@ -11,6 +11,8 @@ the `site.logs` entries of `read_jobs`.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from schemas.entry import Entry, Merge, Value, Where
 from schemas.errors import Reason, SchemaError
 from schemas.sources.fields import (
@@ -26,6 +28,7 @@ from schemas.sources.fields import (
     time_ms,
     whole,
 )
+from schemas.sources.flare import read_line
 from schemas.sources.folders import is_uuid
 from schemas.sources.shippers import Line, flare_record
 
@@ -349,24 +352,28 @@ def _visibility(answer: _Answer, data: Mapping[str, Any]) -> Iterator[Entry]:
 
 
 def log_lines(value: object, *, key: str = "") -> list[Line]:
-    """The log lines in answers of `nvflare job logs`, each with its job and site."""
+    """The log lines in answers of `nvflare job logs`, each with its job and site.
+
+    Lines before the first one with a time (the log was cut there) get that time; if none has one,
+    the time at which the logs were asked for.
+    """
     found: list[Line] = []
     for answer in _answers(value, "", 0, key):
         data = mapping(answer.value.get("data", answer.value))
         job = _job_id(data) or answer.key
         for site, logs in list(mapping(data.get("logs")).items())[:SITES_READ]:
             fields = {"site": name(site), "job": job}
-            for row in _rows(logs)[:LINES_READ]:
-                flare = flare_record(row)
-                found.append(
-                    Line(
-                        text=flare["message"] if flare else row,
-                        fields=fields,
-                        flare=flare,
-                        tool=LOGS_TOOL,
-                    )
-                )
+            lines = [_log_line(row, fields) for row in _rows(logs)[:LINES_READ]]
+            timed = ((at, read_line(line).time_ms) for at, line in enumerate(lines))
+            before, at_ms = next((pair for pair in timed if pair[1]), (len(lines), answer.at_ms))
+            found += [replace(line, time_ms=at_ms) for line in lines[:before]]
+            found += lines[before:]
     return found
+
+
+def _log_line(row: str, fields: dict[str, str]) -> Line:
+    flare = flare_record(row)
+    return Line(text=flare["message"] if flare else row, fields=fields, flare=flare, tool=LOGS_TOOL)
 
 
 def _rows(logs: object) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matchers.entries import of_answer
+from matchers.entries import Open, assemble
 from schemas.entry import Entry
 from schemas.errors import SchemaError
 from schemas.record import RawRecord
@@ -155,7 +155,9 @@ def test_visibility_in_the_other_shape() -> None:
 
 
 def test_log_lines_of_an_answer() -> None:
-    lost, cut = of_answer(RawRecord(topic="flare-jobs"), logs_answer(), federation="f")
+    record = RawRecord(topic="flare-jobs")
+    lines = [(record, line) for line in log_lines(logs_answer())]
+    lost, cut = assemble(lines, Open(), final=True, federation="f")[0]
     assert (lost.where.site, lost.where.process, lost.level, lost.text) == (
         "server",
         "SJ",
@@ -169,6 +171,12 @@ def test_log_lines_of_an_answer() -> None:
         "ValueError",
     )
     assert cut.first_ms == 1772355600000  # when the logs were asked for
+
+
+def test_a_cut_beginning_gets_the_time_of_what_follows() -> None:
+    rows = "    f()\nValueError: x\n2026-03-01 08:00:00,250 - A - INFO - b\nmore"
+    lines = log_lines({"job_id": JOB, "logs": {"site-1": rows}})
+    assert [line.time_ms for line in lines] == [1772352000250, 1772352000250, 0, 0]
 
 
 def test_system_status() -> None:
@@ -216,7 +224,7 @@ _JSON = st.recursive(
 
 @given(_JSON)
 def test_only_schema_errors(value: object) -> None:
-    of_answer(RawRecord(topic="t"), value)
+    assemble([(RawRecord(topic="t"), line) for line in log_lines(value)], Open(), final=True)
     try:
         read(value)
     except SchemaError:
