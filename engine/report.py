@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
-from matchers.display import code_span, escape_markdown, escape_terminal
+from matchers.display import code_span, escape_markdown, escape_terminal, visible
 from schemas.diagnosis import (
     Completeness,
     Diagnosis,
@@ -28,10 +28,13 @@ MODES = {
     "ambiguous": "ambiguous, simulation or POC/production",
 }
 TABLE_COLUMNS = ("Subject", "Verdict", "Sure", "How often", "Who acts", "When (UTC)", "Summary")
-_PLAIN = re.compile(r"(?!(?i:gh)-)[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*")
+_PLAIN = re.compile(r"(?!(?i:gh)-)[A-Za-z0-9]+(?:[-_/][A-Za-z0-9]+|:[A-Z][A-Z0-9_]*)*")
 _WORD = re.compile(
-    r"[(\"']?(?!(?i:gh)-)(?:[A-Za-z0-9]+(?:[-/'’][A-Za-z0-9]+|_[A-Za-z0-9]+)*|[0-9]+\.[0-9]+)"
-    r"[)\"'%]?[.,;:?]?"
+    r"(?P<before>[(\"']*)(?P<core>.*?)(?P<after>[)\"'%.,;:?]*)",
+    re.DOTALL,
+)
+_PLAIN_CORE = re.compile(
+    r"(?!(?i:gh)-)[A-Za-z0-9]+(?:[-/'’][A-Za-z0-9]+|_[A-Za-z0-9]+)*|[0-9]+\.[0-9]+"
 )
 
 
@@ -107,7 +110,7 @@ def markdown(diagnosis: Diagnosis) -> str:
         _mode_line(diagnosis),
         _standing(diagnosis),
         prose(diagnosis.summary),
-        _section("Evidence", [_evidence(item) for item in diagnosis.evidence] or ["none"]),
+        _section("Evidence", list(dict.fromkeys(map(_evidence, diagnosis.evidence))) or ["none"]),
         _history(diagnosis.recurrence),
         _section("Recommendation", _actions(diagnosis)),
         _section("Missing", [_missing(item) for item in diagnosis.missing_evidence]),
@@ -172,13 +175,16 @@ def _section(title: str, lines: list[str]) -> str:
 
 
 def _evidence(item: Evidence) -> str:
-    place = _place(item.source)
-    shown = code_span(item.text) if item.text else f"signal {name(item.signal)}"
+    place = f"{name(_place(item.source))}: " if _place(item.source) else ""
     times = f"{item.count} times, " if item.count > 1 else ""
     when = moment(item.first_ms)
     if item.last_ms != item.first_ms:
         when += f" to {moment(item.last_ms)}"
-    return f"{place and name(place) + ': '}{shown} ({times}{when}; source: {_origin(item.source)})"
+    about = f"({times}{when}; source: {_origin(item.source)})"
+    if "\n" in item.text:
+        return f"{place}{about}\n{code_block(item.text, indent='  ')}"
+    shown = code_span(item.text) if item.text else f"signal {name(item.signal)}"
+    return f"{place}{shown} {about}"
 
 
 def _place(source: EvidenceSource) -> str:
@@ -265,11 +271,27 @@ def name(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else code_span(text)
 
 
+def code_block(text: str, *, indent: str = "") -> str:
+    """Lines as a fenced block that nothing in them can end, each line to the letter."""
+    lines = visible(text.rstrip("\n"), keep="\n").split("\n")
+    longest = max((len(run) for line in lines for run in re.findall(r"`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return "\n".join(f"{indent}{line}" for line in (fence, *lines, fence))
+
+
 def prose(text: str) -> str:
-    """A sentence for Markdown: plain words stay readable, everything else is escaped."""
-    words = (word if _WORD.fullmatch(word) else escape_markdown(word) for word in text.split(" "))
-    shown = " ".join(words)
+    """A sentence for Markdown: plain words stay readable, all others become inert."""
+    shown = " ".join(_inert(word) for word in text.split(" "))
     return f"\\{shown}" if shown[:1] in "+-" else shown
+
+
+def _inert(word: str) -> str:
+    parts = _WORD.fullmatch(word)
+    core = parts["core"] if parts else ""
+    if parts is None or not core or not any(character.isalnum() for character in core):
+        return word if not word else escape_markdown(word)
+    shown = core if _PLAIN_CORE.fullmatch(core) else code_span(core)
+    return f"{parts['before']}{shown}{parts['after']}"
 
 
 def moment(time_ms: int) -> str:

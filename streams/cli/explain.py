@@ -64,7 +64,7 @@ def _rules(rules: Iterable[Because], numbers: dict[str, int]) -> Iterator[str]:
 def _evidence(number: int, item: Evidence) -> Iterator[str]:
     times = f", {item.count} times" if item.count > 1 else ""
     yield escape_terminal(f"  [{number}] {moment(item.first_ms)} {item.signal}{times}")
-    yield escape_terminal(f"      {item.text}")
+    yield from (escape_terminal(f"      {line}") for line in item.text.split("\n"))
     yield escape_terminal(f"      {_source(item.source)}")
 
 

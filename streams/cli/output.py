@@ -112,10 +112,12 @@ def write_changes(found: Sequence[Change], shape: Shape, stream: IO[str]) -> Non
             stream.write(line.rstrip() + "\n")
 
 
-def note_outcome(outcome: Outcome, *, shown: int) -> None:
+def note_outcome(outcome: Outcome, *, shown: int | None) -> None:
     """Say on stderr what was read, what could not be, and what was left out."""
-    noted = f"{outcome.records:,} records read, {_many(shown, 'diagnosis', 'diagnoses')}"
-    click.echo(noted + ("" if shown else ": nothing to diagnose was found"), err=True)
+    noted = _many(outcome.records, "record") + " read"
+    if shown is not None:
+        noted += f", {_many(shown, 'diagnosis', 'diagnoses')}"
+    click.echo(noted + (": nothing was found to diagnose" if shown == 0 else ""), err=True)
     for reason, count in outcome.dead_counts.items():
         click.echo(f"dead letters, {reason}: {count:,}{_example(outcome, reason)}", err=True)
     _names("could not be read", outcome.unread)

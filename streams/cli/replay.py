@@ -145,8 +145,7 @@ def answered(replay: Replay, reader: Reader, question: Question, *, interrupted:
     try:
         return replay.outcome(reader, question, interrupted=interrupted)
     except NothingSelectedError as error:
-        missing = replay.outcome(reader, interrupted=interrupted)
-        output.note_outcome(missing, shown=0)
+        output.note_outcome(replay.outcome(reader, interrupted=interrupted), shown=None)
         raise click.UsageError(str(error)) from None
 
 
