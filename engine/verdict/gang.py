@@ -1,6 +1,7 @@
 """Attempts of a workload, and where the trouble of one attempt began (facts, runai 7.10, 8)."""
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -49,7 +50,7 @@ def attempts(view: View, failures: Sequence[Failure]) -> list[Attempt]:
     """The workload's attempts by time, each with its failures and its root."""
     borders = [0, *_borders(view, failures), FOREVER_MS]
     found: list[Attempt] = []
-    for after_ms, until_ms in zip(borders, borders[1:], strict=False):
+    for after_ms, until_ms in pairwise(borders):
         inside = tuple(one for one in failures if after_ms < one.time_ms <= until_ms)
         root = root_of(_candidates(inside))
         found.append(Attempt(after_ms=after_ms, until_ms=until_ms, failures=inside, root=root))

@@ -6,6 +6,7 @@ from engine.verdict.failures import Failure
 from engine.verdict.workload_state import View, number
 from matchers.commands import fill
 from schemas.diagnosis import Missing, Subject
+from schemas.observation import Observation
 
 STATUS = "get_workload_status {workload_id}"
 SPEC = "get_workload_spec {workload_id}"
@@ -75,10 +76,6 @@ def _has_history(view: View) -> bool:
     return any(sample.tool == "get_workload_history" for one in seen for sample in one.samples)
 
 
-def metrics(view: View) -> list:  # type: ignore[type-arg]
-    return view.facts("workload.metrics")
-
-
 def _of_cause(view: View, root: Failure) -> Iterator[tuple[str, str, str]]:
     if root.category == "OOM_KILLED" or root.exit_code == 137:
         yield from _of_memory(view)
@@ -99,7 +96,7 @@ def _of_cause(view: View, root: Failure) -> Iterator[tuple[str, str, str]]:
 
 
 def _of_memory(view: View) -> Iterator[tuple[str, str, str]]:
-    measured = [one for one in view.facts("workload.metrics") + _pod_metrics(view)]
+    measured = view.facts("workload.metrics") + _pod_metrics(view)
     if not measured:
         yield "observed memory peak", "no metrics answer was seen", METRICS
     elif not any("peak_bytes" in one.attrs for one in measured):
@@ -109,7 +106,7 @@ def _of_memory(view: View) -> Iterator[tuple[str, str, str]]:
         yield "memory limit", "no limit was returned to compare with", SPEC
 
 
-def _pod_metrics(view: View) -> list:  # type: ignore[type-arg]
+def _pod_metrics(view: View) -> list[Observation]:
     return [one for pod in view.pods.values() for one in pod.of("workload.metrics")]
 
 

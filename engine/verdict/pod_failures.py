@@ -194,7 +194,7 @@ def _kept_back(
 
 
 def _removed(view: View, pod: Pod, known: list[Failure]) -> Iterator[Failure]:
-    """A pod that was evicted, lost, rejected for its device or preempted, without a recorded end."""
+    """A pod that was evicted, lost, refused or preempted, without a recorded end."""
     explained = {id(one) for found in known for one in found.evidence}
     routed = [one for one in preemptions(view, pod) if id(one) not in explained]
     if routed and not _ends_with(known, PREEMPTED):

@@ -5,6 +5,8 @@ Order of seed 000: preemption first, then the phase rule, then the strongest dir
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from engine.verdict import runai_report as report
 from engine.verdict.common import Context, Verdict
 from engine.verdict.failures import PREEMPTED, Failure
@@ -26,7 +28,7 @@ def judge_workload(observations: Sequence[Observation], context: Context) -> Ver
     tries = attempts(view, all_failures(view))
     attempt = _latest(view, tries)
     root = attempt.root
-    if root is not None and root.category == PREEMPTED:
+    if root is not None and root.category == PREEMPTED and not _went_on(view, root):
         return _routed(view, context, "preempted", root.why, root.evidence)
     route = _route(view, root)
     if route is not None:
@@ -37,6 +39,11 @@ def judge_workload(observations: Sequence[Observation], context: Context) -> Ver
         if root is None:
             return _routed(view, context, "running-no-symptom", "no failure was seen", ())
     return _classified(view, context, tries, attempt, root)
+
+
+def _went_on(view: View, root: Failure) -> bool:
+    """Whether the workload ran again, or ended well, after its preemption (OQ-14)."""
+    return view.phase in ("Running", "Completed") and view.phase_ms > root.time_ms
 
 
 def _latest(view: View, tries: Sequence[Attempt]) -> Attempt:
@@ -61,7 +68,7 @@ def _route(view: View, root: Failure | None) -> tuple[str, str] | None:
         return "suspended", "the phase is Suspended: paused, not failed"
     if phase in LEAVING:
         return "non-terminal-phase", f"the phase is {phase}"
-    if root is not None:
+    if root is not None and root.category != PREEMPTED:
         return None
     if phase == "Pending":
         return (
@@ -100,7 +107,8 @@ def _classified(
     root = report.named(root, sub)
     row = context.rules.categories[root.category]
     gaps = missing_evidence(view, root, context.subject, _values(view, context.subject, root))
-    shown = report.evidence(report.deciding(view, root))
+    alike = [one for one in attempt.echoes if one.category == root.category]
+    shown = report.evidence(report.deciding(view, root, alike))
     counted = recurrence_of(
         view, tries, root.category, as_of_ms=context.as_of_ms, lookback_ms=context.lookback_ms
     )
@@ -164,7 +172,8 @@ def route_cluster_mismatch(
     """The workload belongs to another cluster than the one asked for: said, and not diagnosed."""
     view = view_of(observations, context.rules)
     why = f"asked for cluster {asked}, but the workload reports clusterId {found}"
-    return _routed(view, context, "cluster-mismatch", why, ())
+    verdict = _routed(view, context, "cluster-mismatch", why, ())
+    return replace(verdict, opened=False, evidence=report.mismatched(verdict.evidence, found))
 
 
 def _none_counted(name: str, context: Context) -> Recurrence:

@@ -20,7 +20,7 @@ from schemas.diagnosis import (
     Missing,
     Recommendation,
 )
-from schemas.observation import Observation
+from schemas.observation import TEXT_KEPT, Observation
 
 EVIDENCE_KEPT = 48
 ECHOES_KEPT = 32
@@ -61,8 +61,11 @@ def _causes(view: View, root: Failure) -> list[Observation]:
     return [one for one in seen if one.signal in named and (one.detail, one.where.container) in ids]
 
 
-def deciding(view: View, root: Failure) -> tuple[Observation, ...]:
-    """Every observation that a reader needs to follow the verdict, the deciding ones first."""
+def deciding(view: View, root: Failure, alike: Iterable[Failure]) -> tuple[Observation, ...]:
+    """Every observation that a reader needs to follow the verdict, the deciding ones first.
+
+    `alike`: failures of other pods in the same category; the head of their evidence is shown too.
+    """
     pod = view.pods.get(root.pod)
     found = [*root.evidence, *_causes(view, root)]
     found += [one for one in view.own if one.signal in SYMPTOMS]
@@ -74,6 +77,11 @@ def deciding(view: View, root: Failure) -> tuple[Observation, ...]:
     found += [spec for spec in (view.spec,) if spec is not None]
     if root.category == "OOM_KILLED" or root.exit_code == 137:
         found += metrics_of(view, pod)
+    found += [one for other in alike for one in other.evidence[:2]]
+    records = {sample.record_id for one in root.evidence for sample in one.samples}
+    found += [  # quoted so that a reader sees what was said; it supported nothing
+        one for one in view.suspicious if any(s.record_id in records for s in one.samples)
+    ]
     return unique(found)
 
 
@@ -93,12 +101,30 @@ def metrics_of(view: View, pod: Pod | None) -> list[Observation]:
 
 
 def evidence(observations: Iterable[Observation]) -> tuple[Evidence, ...]:
-    """Observations as evidence: each record and topic once, however many signals it showed."""
+    """Observations as evidence: each record and topic once, however many signals it showed.
+
+    One thing read from a second topic is a second witness: its id names the topic too.
+    """
     found: dict[tuple[str, str, str], Evidence] = {}
+    ids: set[str] = set()
     for one in observations:
         for piece in evidence_per_topic(one):
-            found.setdefault((piece.id, piece.source.topic, piece.text), piece)
-    return tuple(list(found.values())[:EVIDENCE_KEPT])
+            key = (piece.id, piece.source.topic, piece.text)
+            if key in found or not piece.text or len(found) >= EVIDENCE_KEPT:
+                continue
+            name = piece.id if piece.id not in ids else f"{piece.id}@{piece.source.topic}"
+            while name in ids:
+                name += "'"
+            ids.add(name)
+            found[key] = replace(piece, id=name)
+    return tuple(found.values())
+
+
+def mismatched(pieces: Iterable[Evidence], cluster: str) -> tuple[Evidence, ...]:
+    """The workload's own records, with the cluster that they name."""
+    return tuple(
+        replace(piece, text=f"clusterId={cluster}; {piece.text}"[:TEXT_KEPT]) for piece in pieces
+    )
 
 
 def confidence_of(root: Failure, gaps: Sequence[Missing]) -> Confidence:

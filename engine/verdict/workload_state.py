@@ -165,6 +165,8 @@ def _pods(observations: Iterable[Observation]) -> dict[str, Pod]:
         _add(chosen, one)
     for pod in pods.values():
         pod.seen.sort(key=order)
+        if any(one.first_ms < pod.created_ms for one in pod.seen):
+            pod.created_ms = 0  # nothing happens to a pod before it is created: a wrong date
     return dict(sorted(pods.items(), key=lambda item: (item[1].name, item[0])))
 
 
