@@ -90,14 +90,9 @@ def _without_pattern(written: Written) -> Verdict | None:
             return write_plain(
                 written, INJECTED, ending=ending, why="only injected text stands out"
             )
-        if view.denied:
-            return write_plain(
-                written, PARTIAL, ending=ending, why="logs that are needed are missing"
-            )
-        if not ending.subcause and view.missing and set(view.seen) - {""}:
-            return write_plain(
-                written, PARTIAL, ending=ending, why="logs that are needed are missing"
-            )
+        if _lacks_logs(view, ending):
+            why = "logs that are needed are missing"
+            return write_plain(written, PARTIAL, ending=ending, why=why)
     if ending.kind in ("failed", "stalled", "reported"):
         return write_plain(written, UNKNOWN, ending=ending, why=ending.why)
     if view.suspicious:
@@ -106,6 +101,14 @@ def _without_pattern(written: Written) -> Verdict | None:
             written, INJECTED, ending=calm, why="text in the logs instructs its reader"
         )
     return None
+
+
+def _lacks_logs(view: View, ending: Ending) -> bool:
+    """Rule 19: logs refused or left out; or some seen, and others of those who took part not."""
+    partial = view.rules.patterns.get(PARTIAL)
+    if partial is None or (view.mode != "ambiguous" and view.mode not in partial.modes):
+        return False
+    return bool(view.denied or (not ending.subcause and view.missing and view.seen))
 
 
 def judge_site(observations: Sequence[Observation], context: Context) -> Verdict | None:
@@ -134,7 +137,7 @@ def judge_site(observations: Sequence[Observation], context: Context) -> Verdict
         return write_plain(
             written, INJECTED, ending=calm, why="text in the logs instructs its reader"
         )
-    if _never_registered(view, site):
+    if _never_registered(view, site) and not _server_is_down(supports):
         ending = Ending(
             kind="failed",
             subcause="never registered",

@@ -106,7 +106,8 @@ def _lost_processes(view: View) -> tuple[Observation, ...]:
         )
         if item.attrs.get("rc") in LOST_CODES and item.where.site != SERVER and not told:
             found.append(item)
-    return tuple(found)
+    named = {name for i in view.having("echo.job_failure_reported") for name in concerned(i)}
+    return tuple(i for i in found if i.where.site in named) or tuple(found)
 
 
 def _is_stalled(view: View) -> bool:

@@ -23,13 +23,24 @@ from matchers.catalog import Pattern
 from schemas.observation import Observation
 
 EXPLAINED_WITHIN_MS = 300_000  # an order to stop explains what ends within five minutes
-CONFIRMING = ("echo.task_failed", "echo.bad_result", "echo.job_failure_reported")
+CONFIRMING = (
+    "echo.task_failed",
+    "echo.bad_result",
+    "echo.job_failure_reported",
+    "flare.executor_exception",
+    "flare.trainer_gone",
+)
+UNANSWERED = ("flare.task_timeout", "flare.site_not_answering")
+RESULTS = ("progress.result_received", "progress.result_accepted")
 GOOD_END = "progress.controller_finished"
 LAST_LOCAL_RANK = (
     150  # up to here a pattern says what went wrong in one place; then liveness begins
 )
 
-_COUNTER = re.compile(r"(?:bytes_done|bytes_sent|bytes_received|done_bytes)\s?[=:]\s?([0-9]{1,18})")
+_COUNTER = re.compile(
+    r"(?:bytes_done|bytes_sent|bytes_received|done_bytes|received|downloaded|progress)"
+    r"[ =:]{1,3}([0-9]{1,18})"
+)
 
 
 class Support(Struct, frozen=True, kw_only=True):
@@ -190,14 +201,13 @@ def _ended_well(view: View, pool: Sequence[Observation], item: Observation) -> b
 
 
 def _confirmed(item: Observation, pool: Sequence[Observation]) -> bool:
-    """Whether somebody says that the task failed there, from the evidence on."""
+    """Whether the task failed there as others saw it: they say so, or waited for it in vain."""
     sites = set(concerned(item))
-    return any(
-        other.signal in CONFIRMING
-        and other.last_ms >= item.first_ms
-        and bool(sites & set(concerned(other)))
-        for other in pool
-    )
+    later = [other for other in pool if other.last_ms >= item.first_ms]
+    if any(o.signal in CONFIRMING and sites & set(concerned(o)) for o in later):
+        return True
+    answered = any(o.signal in RESULTS and sites & set(succeeded_at(o)) for o in later)
+    return not answered and any(o.signal in UNANSWERED for o in later)
 
 
 def choose(supports: Sequence[Support], accused: Sequence[str]) -> Support | None:

@@ -8,14 +8,13 @@ site that never joined and whose connections failed in the same seconds (facts, 
 from collections.abc import Iterable, Sequence
 
 from engine.verdict.flare_view import SERVER, View, about, concerned, in_time, is_site
-from engine.verdict.patterns import Support
+from engine.verdict.patterns import RESULTS, Support
 from schemas.diagnosis import Culprit, Echo
 from schemas.observation import Observation
 
 REFUSALS = ("flare.handshake_expired", "flare.handshake_refused", "flare.client_refused")
 CONNECTING = ("flare.connect_retry", "flare.connect_failed")
 JOINED = "progress.client_joined"
-RESULTS = ("progress.result_received", "progress.result_accepted")
 AWAITED = ("flare.site_not_answering", "flare.waiting_for_results")
 SAME_SECONDS_MS = 10_000
 CULPRITS_KEPT = 64
@@ -64,10 +63,12 @@ def knocking(nameless: Sequence[Observation], pool: Sequence[Observation]) -> se
     joined = {name for item in pool if item.signal == JOINED for name in concerned(item)}
     begin = min(item.first_ms for item in nameless) - SAME_SECONDS_MS
     end = max(item.last_ms for item in nameless) + SAME_SECONDS_MS
+    undated = begin < 0  # a log without dates, read from a file: the rest has to be enough
     failing = {
         item.where.site
         for item in pool
-        if item.signal in CONNECTING and item.first_ms <= end and item.last_ms >= begin
+        if item.signal in CONNECTING
+        and (undated or (item.first_ms <= end and item.last_ms >= begin))
     }
     candidates = failing - joined - {SERVER, ""}
     return candidates if len(candidates) == 1 else set()
