@@ -148,12 +148,17 @@ def judge_site(observations: Sequence[Observation], context: Context) -> Verdict
 
 
 def _narrowed(support: Support, site: str, pool: Sequence[Observation]) -> Support | None:
-    """The part of the evidence that is about one site."""
-    whom = refused(support, pool) or {SERVER}  # whom nobody can name is told at the server
+    """The part of the evidence that is about one site.
+
+    What the server says about nobody, or about a site of which there is no record, is told there.
+    """
+    present = {item.where.site for item in pool}
+    whom = refused(support, pool)
     kept = tuple(
         item
         for item in support.evidence
-        if site in (whom if is_nameless(item) else concerned(item))
+        for sites in (whom if is_nameless(item) else set(concerned(item)),)
+        if site in sites or (site == SERVER == item.where.site and not sites & present)
     )
     if not kept:
         return None

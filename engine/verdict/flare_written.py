@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.verdict import flare_words as words
 from engine.verdict.common import Verdict, evidence_of
 from engine.verdict.findings import SUSPICIOUS_LOG_CONTENT, findings_of
-from engine.verdict.flare_confidence import confidence_of, host_memory
+from engine.verdict.flare_confidence import HOST_OOM, confidence_of, host_memory
 from engine.verdict.flare_view import SERVER, View, concerned
 from engine.verdict.health import Ending
 from engine.verdict.patterns import Rejected, Support
@@ -41,7 +41,8 @@ class Written(Struct, frozen=True, kw_only=True):
 
 def write_pattern(written: Written, winner: Support, *, resolved: bool) -> Verdict:
     """The verdict that a supported pattern gives."""
-    view, pool, pattern = written.view, written.pool, winner.pattern
+    view, pattern = written.view, winner.pattern
+    pool = tuple({id(i): i for i in (*written.pool, *_host_lines(view))}.values())
     culprits = culprits_of(winner, view, pool)
     confidence, doubt = confidence_of(winner, culprits, view, pool)
     subcause = _subcause(winner, pool)
@@ -137,13 +138,23 @@ def _missing(
     elif ending.subcause == "never registered":
         what = "the validity dates of the site's certificate"
         pattern = view.rules.patterns.get("STARTUP_KIT_EXPIRED", pattern)
-    return words.missing_of(view, pattern, sites, what, begin)
+    found = words.missing_of(view, pattern, sites, what, begin)
+    everything = words.command(view.rules.patterns.get(SUSPICIOUS_LOG_CONTENT), view)
+    if ending.subcause or not everything or any(m.next_command == everything for m in found):
+        return found
+    why = "a cause stands at a site before it shows at the server"
+    return (*found, Missing(what="the end of every site's log", why=why, next_command=everything))
 
 
 def _subject(view: View) -> Subject:
     name = next((str(i.attrs["name"]) for i in view.having("job.meta") if i.attrs.get("name")), "")
     subject = view.context.subject
     return replace(subject, job_name=words.word(name)) if name and not subject.job_name else subject
+
+
+def _host_lines(view: View) -> tuple[Observation, ...]:
+    """What hosts say about killed processes belongs to no job: `host_memory` compares the times."""
+    return tuple(item for item in view.around if item.signal == HOST_OOM)
 
 
 def _subcause(winner: Support, pool: Sequence[Observation]) -> str | None:
