@@ -15,7 +15,13 @@ from engine.bench import Bench, Read
 from engine.ids import key
 from engine.incident import advance, diagnosis
 from engine.state import Cell
-from engine.verdict.common import DEFAULT_LOOKBACK_MS, DEFAULT_STALL_MS, Context, Verdict
+from engine.verdict.common import (
+    DEFAULT_LOOKBACK_MS,
+    DEFAULT_STALL_MS,
+    Context,
+    Verdict,
+    distinct,
+)
 from engine.verdict.flare import judge_job, judge_site
 from engine.verdict.runai import judge_workload
 from matchers.merge import join_all, join_offsets
@@ -189,12 +195,13 @@ class Engine:
             final=final,
         )
         verdict = judge(joined, context)
-        bitten = tuple(sorted(limits))
-        if verdict is None or not bitten:
-            return verdict
+        if verdict is None:
+            return None
         view = verdict.completeness
         return replace(
-            verdict, completeness=replace(view, limits=tuple(sorted({*view.limits, *bitten})))
+            verdict,
+            evidence=distinct(verdict.evidence),
+            completeness=replace(view, limits=tuple(sorted({*view.limits, *limits}))),
         )
 
     def _tick(self, bench: Bench, scope_key: str, message: Observations) -> Applied:

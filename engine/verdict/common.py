@@ -1,8 +1,10 @@
 """What a verdict is, and what it is made from."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from matchers.rules import Rules
 from schemas.diagnosis import (
@@ -112,3 +114,27 @@ def evidence_per_topic(observation: Observation) -> tuple[Evidence, ...]:
     for sample in observation.samples:
         shown.setdefault(sample.topic, sample)
     return tuple(evidence_of(observation, shown[topic]) for topic in sorted(shown))
+
+
+def distinct(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
+    """Evidence with ids of its own: what shows the same text of the same record is one piece.
+
+    A record that is shown twice (read from two topics, quoted in two ways) keeps its id the first
+    time; the others are numbered, so that reasons always find the piece that they name.
+    """
+    pieces: dict[tuple[str, str, str], Evidence] = {}
+    taken: dict[str, int] = {}
+    for piece in evidence:
+        key = (piece.id, piece.source.topic, piece.text)
+        known = pieces.get(key)
+        if known is not None:
+            pieces[key] = replace(
+                known,
+                first_ms=min(known.first_ms, piece.first_ms),
+                last_ms=max(known.last_ms, piece.last_ms),
+                count=max(known.count, piece.count),
+            )
+            continue
+        taken[piece.id] = number = taken.get(piece.id, 0) + 1
+        pieces[key] = piece if number == 1 else replace(piece, id=f"{piece.id}~{number}")
+    return tuple(pieces.values())
