@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
+from schemas.codec import encode
 from schemas.diagnosis import Diagnosis
 from tests.replaying import replay
 from tests.taxonomy import RECOVERY
@@ -27,7 +28,8 @@ def test_real_run(run: str) -> None:
         *_flags(replayed.diagnoses, expect),
         *_user_code(replayed.diagnoses, expect),
     ]
-    assert not faults, replayed.diagnoses
+    said = [encode(diagnosis).decode() for diagnosis in replayed.diagnoses]
+    assert not faults, "\n".join(["; ".join(faults), *said])
 
 
 def test_every_run_has_an_expectation() -> None:
