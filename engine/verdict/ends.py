@@ -47,7 +47,7 @@ class End(Struct, frozen=True, kw_only=True):
 
 def ends_of(view: View, pod: Pod) -> list[End]:
     """Every known end of the pod's containers, by time."""
-    ends = [_exact(pod, one) for one in pod.of("container.terminated")]
+    ends = _once(_exact(pod, one) for one in pod.of("container.terminated"))
     ooms = view.named("OOM_KILLED")
     for one in pod.seen:
         hint = _hint(one, ooms)
@@ -216,6 +216,13 @@ def _overlaps(one: Observation, time_ms: int, slack_ms: int) -> bool:
     return one.first_ms - slack_ms <= time_ms <= one.last_ms + slack_ms
 
 
-def newest(ends: Iterable[End]) -> dict[tuple[str, bool], End]:
-    """The newest end of each container."""
-    return {(end.container, end.init): end for end in ends}
+def _once(ends: Iterable[End]) -> list[End]:
+    """An end that two producers report exactly is one end."""
+    found: dict[tuple[str, bool, int], End] = {}
+    for end in ends:
+        key = (end.container, end.init, end.time_ms)
+        known = found.get(key)
+        if known is not None:
+            end = replace(end, oom=end.oom or known.oom, evidence=(*known.evidence, *end.evidence))
+        found[key] = end
+    return list(found.values())

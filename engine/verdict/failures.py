@@ -1,4 +1,4 @@
-"""Why a container ended: the strongest direct signal first, then who else ended it (seed 000 step 4)."""
+"""Why a container ended: the strongest direct signal, then who else ended it (seed 000 step 4)."""
 
 from collections.abc import Iterable
 
@@ -26,8 +26,8 @@ CLEANUP_XID = "45"
 class Failure(Struct, frozen=True, kw_only=True):
     """One failure of a pod, or of the workload as a whole (`pod` is empty then).
 
-    `weight`: whether it can be where the trouble began (`DECISIVE`), is an exit that says nothing of
-    itself (`PLAIN`), or looks like a consequence of another one.
+    `weight`: whether it can be where the trouble began (`DECISIVE`), is an exit that says nothing
+    of itself (`PLAIN`), or looks like a consequence of another one.
     """
 
     category: str
@@ -184,9 +184,9 @@ def node_context(view: View, pod: Pod, end: End) -> list[Observation]:
     """What was said about the node itself that explains the end (facts, runai 6)."""
     ready = [one.last_ms for one in view.on_nodes(pod) if one.signal == "node.ready"]
     lost = end.reason in ("ContainerStatusUnknown", "Unknown") or end.exit_code in FORCED[:2]
-    found = []
+    named, found = view.named("NODE_FAILURE"), list[Observation]()
     for one in view.on_nodes(pod):
-        if one.signal not in view.named("NODE_FAILURE"):
+        if one.signal not in named:
             continue
         if any(one.last_ms < back <= end.time_ms for back in ready):
             continue
@@ -198,17 +198,10 @@ def node_context(view: View, pod: Pod, end: End) -> list[Observation]:
     return found
 
 
-def policies(view: View) -> list[Observation]:
-    """What says that a policy or a person ended the workload, on it or on its pods."""
-    named = view.named("SCHEDULING_POLICY_TERMINATED")
-    of_pods = [one for pod in view.pods.values() for one in pod.seen if one.signal in named]
-    return [one for one in view.own if one.signal in named] + of_pods
-
-
 def _by_policy(view: View, pod: Pod, end: End) -> Failure | None:
     causes = [
         one
-        for one in policies(view)
+        for one in view.policies
         if one.where.pod in ("", pod.name)
         and was_there(pod, one)
         and explains(one, end, before_ms=_slack(end, one), after_ms=GRACE_MS)

@@ -115,7 +115,8 @@ def _of_exit(view: View, root: Failure) -> Iterator[tuple[str, str, str]]:
     if root.exit_code < 0 and not kept_back:
         yield "exit code", "no record carries the exit code of the container", DESCRIBE
     told = any(one.signal.startswith("app.") for one in root.evidence)
-    if not told and not kept_back and root.rule not in ("exit-consequence", "probe-kill"):
+    explained = ("exit-consequence", "probe-kill", "start-failed")
+    if not told and not kept_back and root.rule not in explained:
         yield "container log", "no line of the container's own log was seen", LOGS
 
 

@@ -49,10 +49,9 @@ def _went_on(view: View, root: Failure) -> bool:
 def _latest(view: View, tries: Sequence[Attempt]) -> Attempt:
     """The attempt that the question is about: the last; while it only waits, the one before."""
     last = tries[-1]
-    if last.root is not None or len(tries) < 2 or view.phase not in WAITING:
+    if last.root is not None or view.phase not in WAITING:
         return last
-    before = tries[-2]
-    return before if before.root is not None else last
+    return next((one for one in reversed(tries) if one.root is not None), last)
 
 
 def _route(view: View, root: Failure | None) -> tuple[str, str] | None:
@@ -120,7 +119,7 @@ def _classified(
         opened=True,
         resolved=False,
         summary=report.summary_of(view, root, sub),
-        confidence=report.confidence_of(root, gaps),
+        confidence=report.confidence_of(attempt, root, gaps),
         culprits=report.culprits_of(view, root),
         category=root.category,
         subcause=sub.name if sub is not None else None,

@@ -127,11 +127,11 @@ def mismatched(pieces: Iterable[Evidence], cluster: str) -> tuple[Evidence, ...]
     )
 
 
-def confidence_of(root: Failure, gaps: Sequence[Missing]) -> Confidence:
+def confidence_of(attempt: Attempt, root: Failure, gaps: Sequence[Missing]) -> Confidence:
     """High for a direct signal of pod or kubelet; lower with gaps, low without a cause."""
-    if root.category == "UNKNOWN" or root.weight == CONSEQUENCE:
+    if root.category == "UNKNOWN" or (root.weight == CONSEQUENCE and attempt.echoes):
         return "low"
-    if any(one.what in WEIGHTY_GAPS for one in gaps):
+    if root.weight == CONSEQUENCE or any(one.what in WEIGHTY_GAPS for one in gaps):
         return "medium"
     direct = any(
         one.signal != "workload.phase" and one.samples and one.samples[0].tool != ""

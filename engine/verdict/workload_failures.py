@@ -10,7 +10,6 @@ from engine.verdict.failures import (
     PREEMPTED,
     Failure,
     failure,
-    policies,
     reading_of,
     unique,
 )
@@ -35,7 +34,7 @@ def all_failures(view: View) -> list[Failure]:
 def _ended_by_others(view: View) -> Iterator[Failure]:
     """Policies, requests to stop and preemptions, once per time of the workload."""
     why = "a rule or a request to stop ended the workload"
-    yield from _by_spell(view, policies(view), ("SCHEDULING_POLICY_TERMINATED", "policy", why))
+    yield from _by_spell(view, view.policies, ("SCHEDULING_POLICY_TERMINATED", "policy", why))
     routed = [one for one in view.own if one.signal in view.routed("preempted")]
     why = "the scheduler gave the workload's place to another one"
     yield from _by_spell(view, routed, (PREEMPTED, "preempted", why))
@@ -145,6 +144,8 @@ def _message(view: View, one: Observation) -> End | None:
 def _status(view: View, one: Observation, base: End) -> End | None:
     """The STATUS column that Run:ai shows for the workload itself."""
     shown = str(one.attrs.get("k8s_phase", ""))
+    if not shown or shown == phase_name(one):
+        return None
     named = {
         row.id
         for row in view.rules.signals.values()

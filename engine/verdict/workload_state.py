@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
+from matchers.merge import identity, join_all
 from matchers.rules import Rules
 from schemas.entry import Value
 from schemas.observation import Observation
@@ -60,6 +61,7 @@ class View(Struct, kw_only=True):
     own: list[Observation]  # about the workload, its Job, PodGroup, claims; by time
     nodes: dict[str, list[Observation]]
     suspicious: list[Observation]
+    policies: list[Observation] = field(default_factory=list)  # a rule or a person ended it
 
     def facts(self, signal: str) -> list[Observation]:
         """Facts about the workload itself, by time."""
@@ -97,6 +99,8 @@ class View(Struct, kw_only=True):
 
     def on_nodes(self, pod: Pod) -> list[Observation]:
         """What was said about the nodes that a pod was on, by time."""
+        if len(pod.nodes) == 1:
+            return self.nodes.get(next(iter(pod.nodes)), [])
         found = [one for node in sorted(pod.nodes) for one in self.nodes.get(node, ())]
         return sorted(found, key=order)
 
@@ -106,14 +110,12 @@ def phase_name(observation: Observation) -> str:
     return ALIASES.get(observation.reason, observation.reason)
 
 
-def order(observation: Observation) -> tuple[int, int, str, str, str]:
-    """By time; of equal times the workload object itself and an end come last."""
+def order(observation: Observation) -> tuple[int, int, tuple[str | bool, ...]]:
+    """By time; of equal times the workload object itself and an end come last. A total order."""
     return (
         observation.last_ms,
         int(phase_name(observation) in ENDED) + number(observation.attrs, "current"),
-        observation.signal,
-        observation.where.pod,
-        observation.detail,
+        identity(observation),
     )
 
 
@@ -128,7 +130,7 @@ def number(attrs: Mapping[str, Value], name: str, default: int = 0) -> int:
 
 def view_of(observations: Sequence[Observation], rules: Rules) -> View:
     """The observations of one workload, in order. What tries to instruct a reader is set aside."""
-    ordered = sorted(observations, key=order)
+    ordered = sorted(join_all(observations), key=order)
     usable = [one for one in ordered if not one.suspicious and one.signal != SUSPICIOUS]
     view = View(
         rules=rules,
@@ -139,6 +141,8 @@ def view_of(observations: Sequence[Observation], rules: Rules) -> View:
         suspicious=[one for one in ordered if one.signal == SUSPICIOUS],
     )
     view.own = [one for one in view.own if one.where.kind != "Node"]
+    named = view.named("SCHEDULING_POLICY_TERMINATED")
+    view.policies = [one for one in usable if one.signal in named and one.where.kind != "Node"]
     for one in usable:
         if one.where.kind == "Node":
             view.nodes.setdefault(one.where.node or one.where.name, []).append(one)
