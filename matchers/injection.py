@@ -13,9 +13,10 @@ from msgspec import Struct
 
 from matchers.automaton import fold
 from matchers.display import defang, visible
+from matchers.lines import Line, Slots
 from matchers.normalise import Canonical, canonical, clip
 from matchers.redact import Redactor
-from matchers.slots import FAMILIES, Hit, Lexicon, Quiet, Rule, Slots, meets, read_lexicon
+from matchers.slots import FAMILIES, Lexicon, Quiet, Rule, read_lexicon
 from matchers.views import views
 
 THRESHOLD = 5
@@ -36,10 +37,16 @@ _CARRIERS = {  # what hides text from one reader and not from another, and how m
     "return": 1,
     "forged-header": 1,
 }
+_TELLING = "verdict|steer|run|privileged|cancel|status_claim|order"
+"""Words that, where somebody took pains to hide a text, say why."""
+
 _HEADER = re.compile(
-    r"""(?:\d{4}-\d\d-\d\d[ T][\d:.,]{8,16}Z?(?: - [\w.]{1,120}){0,2} - [A-Z]{4,8} - """
+    r"""(?:\d{4}-\d\d-\d\d[ T][\d:.,]{8,16}Z?(?: - [\w.]{1,120}){0,2} - [A-Za-z]{4,8} - """
     r"""(?:\[[^\]\n]{0,400}\]:? ?(?:- )?)?|\[rank\d{1,5}\]:(?:[IWEF]\d{4} [\d:.]{8,16} )? ?"""
-    r"""|[IWEF]\d{4} [\d:.]{8,16} {1,8}\d{1,8} [\w./-]{1,80}:\d{1,6}\] )"""
+    r"""|[IWEF]\d{4} [\d:.]{8,16} {1,8}\d{1,8} [\w./-]{1,80}:\d{1,6}\] """
+    r"""|(?:Normal|Warning) {1,8}\w{1,40} {1,8}\w{1,12} (?:\(x\d{1,6} over \w{1,12}\))? {1,8}"""
+    r"""[\w-]{1,40} {2,8}|\d{2,4}[-/]\d\d[-/]\d\d[ T][\d:.,]{8,16}Z? \|? ?[A-Z]{4,8} """
+    r"""[\w.$ |-]{0,80}[:|-] )"""
 )
 _NEEDS_LOOK = re.compile(
     r"[^\x20-\x7e\t]"  # another script, or a control character
@@ -49,8 +56,8 @@ _NEEDS_LOOK = re.compile(
     r"|\w {3,}\w+,? {3,}\w+,? {3,}\w"
     r"|(?:[a-zA-Z]{2,}[_-](?!\d)){5}"
     r"|(?:\b(?=\w*[a-z])\w*[a-z][013457][a-z]?\w* [^\s]{0,12} ?){3}"
-    r"|\b(?=[A-Za-z0-9+/_-]{0,24}[0-9])(?=[a-z0-9+/_-]{0,24}[A-Z])(?=[A-Z0-9+/_-]{0,24}[a-z])"
-    r"[A-Za-z0-9+_-]{16}[A-Za-z0-9+/_-]{8,}={0,2}"
+    r"|(?<![\w/.-])(?=[A-Za-z+/]{0,23}[0-9])(?=[a-z0-9+/]{0,23}[A-Z])(?=[A-Z0-9+/]{0,23}[a-z])"
+    r"[A-Za-z0-9+]{12}[A-Za-z0-9+/]{12}"
 )
 
 
@@ -76,6 +83,7 @@ class _Judged(Struct, frozen=True):
     text: str
     start: int
     note: str
+    telling: bool = False  # no rule is met, but words of verdicts or orders are there
 
 
 class Detector:
@@ -89,7 +97,9 @@ class Detector:
         self._rules = tuple(lexicon.rules)
         self._slots = Slots(lexicon.slots)
         self._redactor = redactor
-        self._quiet = [_template(t) for row in lexicon.quiet for t in row.templates]
+        self._quiet = [
+            (frozenset(row.families), _template(t)) for row in lexicon.quiet for t in row.templates
+        ]
         self.anchors = _anchors(lexicon)
 
     @classmethod
@@ -102,16 +112,17 @@ class Detector:
     ) -> Suspicion | None:
         """Why `text` is suspicious, or None. `context`: "user" for text that only users write."""
         raw = clip(text)
-        form = canonical(raw)
+        form = canonical(_apart(raw))
         judged = self._judge(form.text, "", 1 if context == "user" else 0)
         carrier = _carrier(form)
-        best = _hidden(judged, carrier) if carrier else judged
+        best = _hidden(judged, carrier)
         if best.score < THRESHOLD:
             for other in self._other_readings(raw, form):
-                other = _hidden(other, carrier) if other.score else other
+                other = _hidden(other, carrier)
                 if other.score > best.score:
                     best = other
-        if best.score < THRESHOLD or self._is_quiet(form.text):
+        families = {rule.family for rule in best.rules}
+        if best.score < THRESHOLD or (families and self._is_quiet(form.text, families)):
             return None
         return self._suspicion(raw, form, best, carrier)
 
@@ -120,26 +131,26 @@ class Detector:
     ) -> Suspicion | None:
         """Why two neighbouring lines are suspicious together, when neither is alone."""
         first, second = message_of(previous)[:PAIR_KEPT], message_of(text)[:PAIR_KEPT]
-        if not (self._slots.in_line(canonical(first).text)):
-            return None
-        if not (self._slots.in_line(canonical(second).text)):
+        if not (self._has_slot(first) and self._has_slot(second)):
             return None
         return self.inspect(f"{first.rstrip()} {second.lstrip()}", source=source)
 
+    def _has_slot(self, text: str) -> bool:
+        line = self._slots.line(canonical(text).text)
+        return any(line.hits(need) for rule in self._rules for need in rule.needs)
+
     def _judge(self, text: str, note: str, added: int, *, unspaced: bool = False) -> _Judged:
-        slots = self._slots.in_unspaced(text) if unspaced else self._slots.in_line(text)
-        if not slots:
-            return _Judged(0, (), text, 0, note)
+        line = self._slots.line(text, unspaced=unspaced)
         met: list[tuple[Rule, int]] = []
         for rule in self._rules:
             if note and not rule.strong:
                 continue
-            span = meets(rule, slots)
+            span = line.meets(rule)
             if span is not None:
                 met.append((rule, span[0]))
-        return _Judged(
-            *_scored(met, slots, added), text, min((at for _, at in met), default=0), note
-        )
+        if not met:
+            return _Judged(0, (), text, 0, note, telling=bool(line.hits(_TELLING)))
+        return _Judged(*_scored(met, line, added), text, min(at for _, at in met), note)
 
     def _other_readings(self, raw: str, form: Canonical) -> list[_Judged]:
         readings: list[_Judged] = []
@@ -150,10 +161,12 @@ class Detector:
                 readings.append(judged)
         return readings
 
-    def _is_quiet(self, text: str) -> bool:
+    def _is_quiet(self, text: str, families: set[str]) -> bool:
+        """Whether the whole message is one that an ordinary tool writes."""
         message = message_of(text)
         return any(
-            template.fullmatch(message) or template.fullmatch(text) for template in self._quiet
+            families <= allowed and (template.fullmatch(message) or template.fullmatch(text))
+            for allowed, template in self._quiet
         )
 
     def _suspicion(
@@ -166,7 +179,7 @@ class Detector:
         if best.note:
             notes.append(f"read as {best.note}")
         plain = not best.note and not any(weight >= 3 for weight in carrier.values())
-        shown = raw if plain or best.note == "names" else best.text or raw
+        shown = raw if plain or best.note in ("names", "words") else best.text or raw
         return Suspicion(
             families=tuple(name for name in FAMILIES if name in families),
             rules=tuple(rule.id for rule in best.rules) or tuple(sorted(carrier)),
@@ -197,14 +210,16 @@ def message_of(text: str) -> str:
     return text[found.end() :] if found else text
 
 
-def _scored(
-    met: list[tuple[Rule, int]], slots: dict[str, list[Hit]], added: int
-) -> tuple[int, tuple[Rule, ...]]:
-    if not met:
-        return 0, ()
+def _apart(text: str) -> str:
+    """A line with its logger's header on a line of its own: orders can begin behind it."""
+    found = _HEADER.match(text)
+    return f"{text[: found.end()]}\n{text[found.end() :]}" if found else text
+
+
+def _scored(met: list[tuple[Rule, int]], line: Line, added: int) -> tuple[int, tuple[Rule, ...]]:
     rules = tuple(rule for rule, _ in met)
     score = max(rule.score for rule in rules) + added
-    if "pressure" in slots:
+    if line.hits("pressure"):
         score += 1
     if len({rule.family for rule in rules}) > 1 or len(rules) > 2:
         score += 2
@@ -218,9 +233,11 @@ def _carrier(form: Canonical) -> dict[str, int]:
 def _hidden(judged: _Judged, carrier: dict[str, int]) -> _Judged:
     """Concealment is intent: it adds to what was met, and weighs by itself."""
     weight = max(carrier.values(), default=0)
-    if judged.score and weight:
+    if not weight:
+        return judged
+    if judged.score:
         return _Judged(judged.score + 2, judged.rules, judged.text, judged.start, judged.note)
-    return _Judged(weight, (), judged.text, 0, judged.note)
+    return _Judged(weight + 2 * judged.telling, (), judged.text, 0, judged.note)
 
 
 def _template(template: str) -> "re2._Regexp[str]":
@@ -229,13 +246,16 @@ def _template(template: str) -> "re2._Regexp[str]":
 
 
 def _anchors(lexicon: Lexicon) -> tuple[str, ...]:
-    wanted = {name for rule in lexicon.rules for name in rule.needs[rule.anchor].split("|")}
+    wanted = {name for rule in lexicon.rules for name in rule.anchor}
     found: set[str] = set()
     for slot in lexicon.slots:
-        if slot.name in wanted:
-            for phrase in map(fold, slot.phrases):
-                if phrase.isascii():
-                    found.update((phrase, phrase.replace(" ", "-"), phrase.replace(" ", "_")))
+        if slot.name not in wanted:
+            continue
+        found.update(map(fold, slot.hints))
+        for phrase in map(fold, slot.phrases):
+            if phrase.isascii() and phrase not in slot.common:
+                end = " " if slot.order and phrase[-1].isalnum() else ""  # an order goes on
+                found.update(phrase.replace(" ", joined) + end for joined in " -_")
     kept: list[str] = []
     for phrase in sorted(found, key=lambda p: (len(p), p)):
         if not any(shorter in phrase for shorter in kept):

@@ -125,6 +125,8 @@ def _without_terminal(text: str, flags: set[str]) -> str:
             same = any(f"3{n}" in shown and f"4{n}" in shown for n in range(8))
             if "8" in parameters or same:
                 flags.add("concealed")
+        elif final == "J" and found[1] in ("2", "3"):
+            flags.add("erased")
         elif final in "ABCDEFGHJKfsuSTP":
             flags.add("cursor")
         return ""

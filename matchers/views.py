@@ -30,9 +30,12 @@ class View(NamedTuple):
 
 _JOINED = re.compile(r"[^\s_/.,;:-]+(?:[_/.,;:-]{1,3}[^\s_/.,;:-]+){3,}[,;:.]?")
 _JOINERS = re.compile(r"(?<=[^\W_])[_/.-]{1,2}(?=[^\W_])|(?<=[,;:])[_/.-]{1,2}|(?<=\w)\.(?= )")
+_DASHES = re.compile(r"_|(?<=[^\W_])-(?=[^\W_])|(?<=[,;:])[_-]|(?<=\w)\.(?= )")
 _STOPS = re.compile(r"(?<=\w)[.](?= \w)")
 _LETTERS = re.compile(r"(?:(?<![^\s])[^\s][ \u00a0]{1,6}){8,}[^\s]?(?![^\s])")
-_LEET_WORD = re.compile(r"\b(?=[a-z0-9@$!|]*[a-z])(?=[a-z0-9@$!|]*[013457@$])[a-z0-9@$!|]{3,24}\b")
+_LEET_WORD = re.compile(
+    r"(?<![\w-])(?=[a-z0-9@$!|]{0,23}[g-z])(?=[a-z0-9@$!|]{0,23}[013457@$])[a-z0-9@$!|]{3,24}(?![\w-])"
+)
 _LEET = str.maketrans("013457@$!|", "oieastasii")
 _CODED = re.compile(r"[A-Za-z0-9+/_-]{24,4096}={0,2}")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}[ :]?){12,2048}")
@@ -43,8 +46,10 @@ def views(raw: str, form: Canonical) -> Iterator[View]:
     """The further views of a line; `form` is its canonical reading."""
     text = form.text
     if _JOINED.search(text) or len(_STOPS.findall(text)) >= 2:
+        words = _DASHES.sub(" ", text)
+        yield View("words", words, 0)
         names = _JOINERS.sub(" ", text)
-        if names != text:
+        if names != words:
             yield View("names", names, 0)
     spaced = _LETTERS.search(form.spaced)
     if spaced is not None:
