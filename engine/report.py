@@ -90,14 +90,15 @@ def one_line(diagnosis: Diagnosis) -> str:
 def table_cells(diagnosis: Diagnosis) -> tuple[str, ...]:
     """The cells under `TABLE_COLUMNS`, safe on a terminal."""
     owner = diagnosis.recovery_owner if diagnosis.route is None else ""
+    owner = owner.partition(" (")[0].partition(";")[0]  # the detail is for the report
     cells = (
         subject_words(diagnosis.subject),
         verdict_of(diagnosis) if diagnosis.route is None else f"→ {diagnosis.route.name}",
         diagnosis.confidence,
         often(diagnosis.recurrence),
         owner,
-        moment(diagnosis.event_time_ms),
-        diagnosis.summary,
+        moment(diagnosis.event_time_ms)[:16],
+        diagnosis.summary.removeprefix(verdict_of(diagnosis)).lstrip(": "),
     )
     return tuple(escape_terminal(cell) for cell in cells)
 

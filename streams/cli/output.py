@@ -25,10 +25,8 @@ from streams.replay import Outcome
 
 Shape = Literal["table", "jsonl", "markdown"]
 SHAPES = ("table", "jsonl", "markdown")
-WIDE = 150  # columns; from here on a row has its summary beside it, below that beneath it
+SUMMARY = 70  # columns that a summary beside its row needs
 NAMES_SHOWN = 10
-_WIDEST = (34, 30, 6, 16, 30, 19)
-_NARROWEST = (12, 16, 6, 8, 8, 10)
 _INDENT = "    "
 
 
@@ -80,7 +78,7 @@ def write(diagnoses: Sequence[Diagnosis], shape: Shape, stream: IO[str]) -> None
         stream.write("\n---\n\n".join(markdown(diagnosis) for diagnosis in diagnoses))
     elif diagnoses:
         styles = [_style(diagnosis) for diagnosis in diagnoses]
-        _table(TABLE_COLUMNS, [table_cells(diagnosis) for diagnosis in diagnoses], styles, stream)
+        _table([table_cells(diagnosis) for diagnosis in diagnoses], styles, stream)
 
 
 def write_changes(found: Sequence[Change], shape: Shape, stream: IO[str]) -> None:
@@ -160,37 +158,44 @@ def _style(diagnosis: Diagnosis) -> str:
     return "yellow" if unsure or not is_failure(diagnosis) else "bold red"
 
 
-def _table(
-    titles: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[str], stream: IO[str]
-) -> None:
-    """One row per diagnosis: at a wide terminal the summary beside it, at a narrow one beneath.
+def _table(rows: Sequence[Sequence[str]], styles: Sequence[str], stream: IO[str]) -> None:
+    """One row per diagnosis: its summary beside it where there is room, else beneath.
 
     In a pipe a row is one line, never cut.
     """
-    console = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    natural = [max(cell_len(row[at]) for row in (TABLE_COLUMNS, *rows)) for at in range(6)]
     if not console.is_terminal:
-        widths = [max(cell_len(row[at]) for row in (titles, *rows)) for at in range(6)]
-        for row in (titles, *rows):
-            stream.write(_line(row[:6], widths) + "  " + row[6] + "\n")
+        for row in (TABLE_COLUMNS, *rows):
+            stream.write(_line(row[:6], natural) + "  " + row[6] + "\n")
         return
-    width = console.width
-    beside = width >= WIDE
-    widths = _fitted(rows, titles, width // 2 + 20 if beside else width)
-    head = _line(titles[:6], widths) + ("  " + titles[6] if beside else "")
-    console.print(Text(head, style="bold"))
+    room = console.width - sum(natural) - 2 * 6
+    shown = 6 if room >= -2 else 4  # on a narrow terminal who acts and when go beneath too
+    widths = _fitted(natural[:shown], console.width)
+    title = f"  {TABLE_COLUMNS[6]}" if room >= SUMMARY else ""
+    console.print(Text(_line(TABLE_COLUMNS[:shown], widths) + title, "bold"))
     for row, style in zip(rows, styles, strict=True):
-        line = Text(_line(row[:6], widths))
-        start = widths[0] + 2
-        line.stylize(style, start, start + widths[1])
-        room = width - cell_len(line.plain) - 2 if beside else width - len(_INDENT)
-        summary = list(Text(row[6]).wrap(console, max(room, 20)))
-        if beside:
-            line.append("  ")
-            line.append_text(summary[0] if summary else Text())
-        console.print(line)
-        indent = " " * (width - room) if beside else _INDENT
-        for part in summary[1:] if beside else summary:
-            console.print(Text(indent).append_text(part))
+        start = _styled(row[:shown], widths, style)
+        if room >= SUMMARY:
+            _print_row(console, start + "  ", row[6])
+            continue
+        console.print(start)
+        beneath = ", ".join(cell for cell in row[shown:6] if cell)
+        _print_row(console, Text(_INDENT), f"{beneath}: {row[6]}" if beneath else row[6])
+
+
+def _print_row(console: Console, start: Text, text: str) -> None:
+    """Print `start` and beside it `text`, wrapped."""
+    indent = cell_len(start.plain)
+    lines = Text(text).wrap(console, max(console.width - indent, 20))
+    for number, line in enumerate(lines or [Text()]):
+        console.print((start if number == 0 else Text(" " * indent)) + line)
+
+
+def _styled(cells: Sequence[str], widths: Sequence[int], style: str) -> Text:
+    line = Text(_line(cells, widths))
+    line.stylize(style, widths[0] + 2, widths[0] + 2 + widths[1])
+    return line
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -203,15 +208,13 @@ def _cut(text: str, size: int) -> str:
     return set_cell_size(text, size - 1) + "…"
 
 
-def _fitted(rows: Sequence[Sequence[str]], titles: Sequence[str], width: int) -> list[int]:
+def _fitted(natural: Sequence[int], width: int) -> list[int]:
     """Column widths: as wide as their cells, then narrowed in turn until the line fits."""
-    widths = [
-        min(_WIDEST[at], max(cell_len(row[at]) for row in (titles, *rows))) for at in range(6)
-    ]
-    for at in (4, 0, 1, 3, 5):
-        excess = sum(widths) + 2 * 5 - width
+    widths = list(natural)
+    for at, least in ((0, 20), (1, 16), (0, 8), (3, 8)):
+        excess = sum(widths) + 2 * (len(widths) - 1) - width
         if excess > 0:
-            widths[at] = max(min(_NARROWEST[at], widths[at]), widths[at] - excess)
+            widths[at] = max(min(least, widths[at]), widths[at] - excess)
     return widths
 
 
