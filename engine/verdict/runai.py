@@ -5,8 +5,6 @@ Order of seed 000: preemption first, then the phase rule, then the strongest dir
 
 from collections.abc import Mapping, Sequence
 
-from msgspec.structs import replace
-
 from engine.verdict import runai_report as report
 from engine.verdict.common import Context, Verdict
 from engine.verdict.failures import PREEMPTED, Failure
@@ -156,6 +154,7 @@ def _routed(
         confidence="high" if view.phases or failed else "medium",
         route=Route(name=name, reason=why),
         recovery_owner=row.owner if row else "",
+        reasons=(report.because(f"route.{name}", name, why, cause, shown),),
         evidence=shown,
         missing_evidence=gaps,
         findings=report.findings_of(view),
@@ -163,16 +162,6 @@ def _routed(
         completeness=_completeness(view),
         recommendations=(Recommendation(owner=row.owner, action=row.action),) if row else (),
     )
-
-
-def route_cluster_mismatch(
-    observations: Sequence[Observation], context: Context, *, asked: str, found: str
-) -> Verdict:
-    """The workload belongs to another cluster than the one asked for: said, and not diagnosed."""
-    view = view_of(observations, context.rules)
-    why = f"asked for cluster {asked}, but the workload reports clusterId {found}"
-    verdict = _routed(view, context, "cluster-mismatch", why, ())
-    return replace(verdict, opened=False, evidence=report.mismatched(verdict.evidence, found))
 
 
 def _none_counted(name: str, context: Context) -> Recurrence:

@@ -20,7 +20,7 @@ from schemas.diagnosis import (
     Missing,
     Recommendation,
 )
-from schemas.observation import TEXT_KEPT, Observation
+from schemas.observation import Observation
 
 EVIDENCE_KEPT = 48
 ECHOES_KEPT = 32
@@ -120,13 +120,6 @@ def evidence(observations: Iterable[Observation]) -> tuple[Evidence, ...]:
     return tuple(found.values())
 
 
-def mismatched(pieces: Iterable[Evidence], cluster: str) -> tuple[Evidence, ...]:
-    """The workload's own records, with the cluster that they name."""
-    return tuple(
-        replace(piece, text=f"clusterId={cluster}; {piece.text}"[:TEXT_KEPT]) for piece in pieces
-    )
-
-
 def confidence_of(attempt: Attempt, root: Failure, gaps: Sequence[Missing]) -> Confidence:
     """High for a direct signal of pod or kubelet; lower with gaps, low without a cause."""
     if root.category == "UNKNOWN" or (root.weight == CONSEQUENCE and attempt.echoes):
@@ -142,8 +135,18 @@ def confidence_of(attempt: Attempt, root: Failure, gaps: Sequence[Missing]) -> C
 
 def reasons_of(root: Failure, shown: Sequence[Evidence]) -> tuple[Because, ...]:
     """The rule that decided, and on what."""
-    ids = _ids(root.evidence, shown)
-    return (Because(rule=root.rule, verdict=root.category, why=root.why, evidence=ids),)
+    return (because(root.rule, root.category, root.why, root.evidence, shown),)
+
+
+def because(
+    rule: str,
+    verdict: str,
+    why: str,
+    observations: Iterable[Observation],
+    shown: Sequence[Evidence],
+) -> Because:
+    """A rule with what it said, and on which of the evidence shown."""
+    return Because(rule=rule, verdict=verdict, why=why, evidence=_ids(observations, shown))
 
 
 def rivals_of(view: View, attempt: Attempt, shown: Sequence[Evidence]) -> tuple[Because, ...]:
