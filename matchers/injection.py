@@ -255,6 +255,7 @@ def _anchors(lexicon: Lexicon) -> tuple[str, ...]:
         for phrase in map(fold, slot.phrases):
             if phrase.isascii() and phrase not in slot.common:
                 end = " " if slot.order and phrase[-1].isalnum() else ""  # an order goes on
+                phrase = phrase.rstrip("*")
                 found.update(phrase.replace(" ", joined) + end for joined in " -_")
     kept: list[str] = []
     for phrase in sorted(found, key=lambda p: (len(p), p)):

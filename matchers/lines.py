@@ -31,7 +31,7 @@ _LEADS = frozenset(
 _OBLIGES = frozenset(
     {"need", "needs", "have", "has", "had", "required", "ought", "instructed", "asked", "you"}
     | {"advised", "told", "expected", "supposed", "necessary", "authorised", "authorized"}
-    | {"mandatory", "recommended", "remember", "sure"}
+    | {"mandatory", "recommended", "remember", "sure", "is", "fix"}
 )
 _REPORTS = re.compile(
     r"\b(?:fail\w{0,4} to|unable to|not able to|could not|couldn't|can ?not|can't|did not|didn't"
@@ -67,7 +67,9 @@ class Slots:
     def __init__(self, rows: Sequence[Slot]) -> None:
         self.rows = tuple(rows)
         phrases = [
-            (fold_phrase(phrase), index) for index, row in enumerate(rows) for phrase in row.phrases
+            (fold_phrase(phrase.rstrip("*")), 2 * index + phrase.endswith("*"))
+            for index, row in enumerate(rows)
+            for phrase in row.phrases
         ]
         self._automaton = Automaton(phrases)
         self._glued = Automaton((p.replace(" ", ""), i) for p, i in phrases if len(p) >= 6)
@@ -100,7 +102,7 @@ class Line:
         self._slots = slots
         self._found = found
         self._unspaced = unspaced
-        self._names = {slots.rows[owner].name for owner in found}
+        self._names = {slots.rows[owner // 2].name for owner in found}
         self._known: dict[str, list[Hit]] = {}
 
     def may_hold(self, need: str) -> bool:
@@ -122,15 +124,22 @@ class Line:
             return []
         kept: list[Hit] = []
         for owner, hits in self._found.items():
-            row = self._slots.rows[owner]
+            row = self._slots.rows[owner // 2]
             if row.name == name:
-                kept += hits if self._unspaced else [h for h in hits if self._stands(row, h)]
+                is_stem = owner % 2 == 1
+                kept += hits if self._unspaced else self._standing(row, hits, is_stem=is_stem)
         return kept
 
-    def _stands(self, row: Slot, hit: Hit) -> bool:
-        if not _bounded(self.text, hit.start, hit.end, glued=row.glued):
-            return False
-        return not row.order or can_order(self.text, hit.start, hit.end)
+    def _standing(self, row: Slot, hits: list[Hit], *, is_stem: bool) -> list[Hit]:
+        """The hits that are words of their own and, for orders, stand where an order can."""
+        joins = "_" if row.glued else "_-"
+        return [
+            hit
+            for hit in hits
+            if _starts_word(self.text, hit.start, joins)
+            and (is_stem or _ends_word(self.text, hit.end, joins))
+            and (not row.order or can_order(self.text, hit.start, hit.end))
+        ]
 
     def _regex(self, name: str) -> list[Hit]:
         if self._unspaced:
@@ -162,14 +171,15 @@ class Line:
         return None
 
 
-def _bounded(text: str, start: int, end: int, *, glued: bool) -> bool:
-    """Whether a phrase stands as words of its own. Scripts other than Latin have no such bounds."""
-    before, after = text[start - 1 : start] if start else "", text[end : end + 1]
-    joins = "_" if glued else "_-"
-    first, last = text[start], text[end - 1]
-    if first.isascii() and first.isalnum() and before and (before.isalnum() or before in joins):
-        return False
-    return not (last.isascii() and last.isalnum() and after and (after.isalnum() or after in joins))
+def _starts_word(text: str, start: int, joins: str) -> bool:
+    """Whether a word begins at `start`. Scripts other than Latin have no such bounds."""
+    first, before = text[start], text[start - 1] if start else " "
+    return not (first.isascii() and first.isalnum() and (before.isalnum() or before in joins))
+
+
+def _ends_word(text: str, end: int, joins: str) -> bool:
+    last, after = text[end - 1], text[end] if end < len(text) else " "
+    return not (last.isascii() and last.isalnum() and (after.isalnum() or after in joins))
 
 
 def _around(first: Hit, others: list[list[Hit]], rule: Rule) -> tuple[int, int] | None:

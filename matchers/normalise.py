@@ -93,6 +93,8 @@ def _unescaped(found: re.Match[str]) -> str:
     digits = found[1] or found[2] or found[3]
     if digits:
         code = int(digits, 16)
+        if found[2] and code > 0x7F and code not in (0x9B, 0x9D):
+            return " "  # a byte of some binary value, no letter
         return chr(code) if code <= 0x10FFFF else "\ufffd"
     character: str = found[4]
     return _PLAIN.get(character, character)
@@ -175,7 +177,7 @@ def _is_silent(c: str) -> bool:
 
 def _lookalike(found: re.Match[str]) -> str:
     word: str = found[0]
-    if word.isascii():
+    if word.isascii() or not any(ord(c) in _LOOKALIKES for c in word):
         return word
     read = unicodedata.normalize("NFD", word).translate(_LOOKALIKES)
     plain = "".join(c for c in read if not unicodedata.combining(c))

@@ -30,8 +30,8 @@ class Slot(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Phrases of one kind. Several rows may share a name, for instance one per language.
 
     `order`: a phrase counts only where an order can stand: at a start, after a mark, after "please"
-    or "must". `regex` (RE2) adds what no phrase can say, `hints` are literals of which it needs one.
-    `common` are phrases that ordinary logs hold too often for them to wake a line up; they count
+    or "must". `regex` (RE2) adds what no phrase can say, `hints` are literals it needs one of.
+    A star at a phrase's end stands for any ending. `common` are phrases that ordinary logs hold too often for them to wake a line up; they count
     once it is awake.
     """
 
