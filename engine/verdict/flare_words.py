@@ -96,24 +96,27 @@ def _nearest(evidence: Sequence[Observation]) -> str:
 
 def rivals_of(
     winner: Support | None, supports: Sequence[Support], rejected: Sequence[Rejected]
-) -> tuple[Because, ...]:
-    """Named nearer patterns that did not win, and why."""
+) -> tuple[tuple[Because, ...], tuple[Observation, ...]]:
+    """Named nearer patterns that did not win and why, and the first evidence of each."""
     won = winner.pattern.name if winner else ""
-    found: dict[str, Because] = {}
+    found: dict[str, tuple[Because, Observation]] = {}
     for other in supports:
         name = other.pattern.name
-        if name != won and winner is not None:
-            later = other.pattern.rank > winner.pattern.rank
-            why = f"{won} decides before it" if later else "a consequence, or only a hint beside it"
-            found.setdefault(name, _because(name, "consequence or weaker", why, other.evidence))
-        elif winner is None:
-            why = "the logs that it needs cannot be seen"
-            found.setdefault(name, _because(name, "not proven", why, other.evidence))
+        if winner is None:
+            told = ("not proven", "the logs that it needs cannot be seen")
+        elif other.pattern.rank > winner.pattern.rank:
+            told = ("consequence or weaker", f"{won} decides before it")
+        else:
+            told = ("consequence or weaker", "a consequence, or only a hint beside it")
+        if name != won:
+            found.setdefault(name, (_because(name, *told, other.evidence), other.evidence[0]))
     for refusal in rejected:
         name = refusal.pattern.name
+        because = _because(name, refusal.kind, refusal.why, refusal.evidence)
         if name != won:
-            found.setdefault(name, _because(name, refusal.kind, refusal.why, refusal.evidence))
-    return tuple(found.values())[:RIVALS_KEPT]
+            found.setdefault(name, (because, refusal.evidence[0]))
+    kept = list(found.values())[:RIVALS_KEPT]
+    return tuple(because for because, _ in kept), tuple(first for _, first in kept)
 
 
 def _because(rule: str, verdict: str, why: str, evidence: Sequence[Observation]) -> Because:

@@ -1,13 +1,13 @@
 """A FLARE verdict put together: culprits, confidence, evidence, what is missing, what to do."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.verdict import flare_words as words
 from engine.verdict.common import Verdict, evidence_of
-from engine.verdict.findings import SUSPICIOUS_LOG_CONTENT, findings_of
+from engine.verdict.findings import PARTIAL_LOG_VISIBILITY, SUSPICIOUS_LOG_CONTENT, findings_of
 from engine.verdict.flare_confidence import HOST_OOM, confidence_of, host_memory
 from engine.verdict.flare_view import SERVER, View, concerned
 from engine.verdict.health import Ending
@@ -15,7 +15,9 @@ from engine.verdict.patterns import Rejected, Support
 from engine.verdict.sites import awaited, culprits_of, echoes_of
 from matchers.catalog import Pattern
 from schemas.diagnosis import (
+    Because,
     Completeness,
+    Confidence,
     Culprit,
     Evidence,
     Missing,
@@ -26,6 +28,7 @@ from schemas.diagnosis import (
 from schemas.observation import Observation
 
 EVIDENCE_KEPT = 12
+WEIGHED_KEPT = 4
 NAMES_KEPT = 64
 KILLED = "PROCESS_EXIT_NEG9"
 
@@ -39,6 +42,24 @@ class Written(Struct, frozen=True, kw_only=True):
     rejected: tuple[Rejected, ...] = ()
 
 
+class _Told(Struct, frozen=True, kw_only=True):
+    """What differs between verdicts: with a pattern's evidence, and without."""
+
+    name: str
+    summary: str
+    why: str
+    items: tuple[Observation, ...]
+    pattern: Pattern | None
+    culprits: tuple[Culprit, ...] = ()
+    confidence: Confidence = "low"
+    subcause: str | None = None
+    missing: tuple[Missing, ...] = ()
+    required: frozenset[str] = frozenset()
+    resolved: bool = False
+    failed: bool = True
+    winner: Support | None = None
+
+
 def write_pattern(written: Written, winner: Support, *, resolved: bool) -> Verdict:
     """The verdict that a supported pattern gives."""
     view, pattern = written.view, winner.pattern
@@ -46,38 +67,28 @@ def write_pattern(written: Written, winner: Support, *, resolved: bool) -> Verdi
     culprits = culprits_of(winner, view, pool)
     confidence, doubt = confidence_of(winner, culprits, view, pool)
     subcause = _subcause(winner, pool)
-    required = {c.name for c in culprits} | (
-        awaited(view, pool) if winner.pattern.blames == "peer" else set()
-    )
+    required = {culprit.name for culprit in culprits}
+    if pattern.blames == "peer":
+        required |= awaited(view, pool)
     sites = sorted(required) or sorted(winner.sites)
+    since = _begin(winner.evidence, view)
     shown = (*winner.evidence, *host_memory(winner, pool)) if subcause else winner.evidence
-    supporting = _supporting(winner, culprits, pool)
-    return Verdict(
-        family="flare",
-        subject=_subject(view),
-        phase_or_status=view.status,
-        event_time_ms=winner.first_ms,
-        opened=True,
-        resolved=resolved,
-        summary=words.summary_of(winner, culprits, subcause),
-        confidence=confidence,
-        mode=view.mode,
-        culprits=culprits,
-        matched_pattern=pattern.name,
-        recovery_category=pattern.recovery_category,
-        subcause=subcause,
-        recovery_owner=pattern.owner,
-        reasons=(words.reason(pattern.name, pattern.why, winner.evidence),),
-        rivals=words.rivals_of(winner, written.supports, written.rejected),
-        evidence=_evidence((*shown, *supporting)),
-        missing_evidence=words.missing_of(view, pattern, sites, doubt, winner.first_ms)
-        if doubt
-        else (),
-        findings=findings_of(view, required),
-        recurrence=_recurrence(view, pattern.name, winner.evidence),
-        completeness=_completeness(view),
-        recommendations=_advice(view, pattern),
-        echoes=echoes_of(view.own, (*shown, *supporting)),
+    return _verdict(
+        written,
+        _Told(
+            name=pattern.name,
+            summary=words.summary_of(winner, culprits, subcause),
+            why=pattern.why,
+            items=(*shown, *_supporting(winner, culprits, pool)),
+            pattern=pattern,
+            culprits=culprits,
+            confidence=confidence,
+            subcause=subcause,
+            missing=words.missing_of(view, pattern, sites, doubt, since) if doubt else (),
+            required=frozenset(required),
+            resolved=resolved,
+            winner=winner,
+        ),
     )
 
 
@@ -87,40 +98,78 @@ def write_plain(written: Written, name: str, *, why: str, ending: Ending | None 
     pattern = view.rules.patterns.get(name)
     ending = ending or Ending(kind="failed", why=why)
     failed = ending.kind != "healthy"
-    evidence = ending.evidence or tuple(i for s in written.supports for i in s.evidence)
+    items = ending.evidence or tuple(i for s in written.supports for i in s.evidence)
     culprits: tuple[Culprit, ...] = ()
     if name == SUSPICIOUS_LOG_CONTENT:
-        evidence = view.suspicious
+        items = view.suspicious
         culprits = _source_of_text(view) if failed else ()
     sites = sorted(view.denied) or sorted(ending.sites) or sorted(view.missing)
-    begin = min((item.first_ms for item in evidence or view.own), default=view.context.as_of_ms)
-    subcause = ending.subcause or None
-    summary = f"{name}: {pattern.title if pattern else why}"
     where = ", ".join(words.word(site) for site in sites[:8])
-    summary += f"; {subcause or why}" + (f" ({where})" if where else "")
+    summary = f"{name}: {pattern.title if pattern else why}; {ending.subcause or why}"
+    begin = _begin(items, view)
+    return _verdict(
+        written,
+        _Told(
+            name=name,
+            summary=(summary + (f" ({where})" if where else ""))[: words.SUMMARY_KEPT],
+            why=why,
+            items=items,
+            pattern=pattern,
+            culprits=culprits,
+            subcause=ending.subcause or None,
+            missing=_missing(view, pattern, sites, ending, begin) if failed else (),
+            required=frozenset(sites if name == PARTIAL_LOG_VISIBILITY else ()),
+            failed=failed,
+        ),
+    )
+
+
+def _verdict(written: Written, told: _Told) -> Verdict:
+    view, pattern = written.view, told.pattern
+    rivals, weighed = words.rivals_of(told.winner, written.supports, written.rejected)
+    evidence = _evidence(told.items, weighed)
+    known = {piece.id for piece in evidence}
+    accusing = told.winner.evidence if told.winner else told.items
     return Verdict(
         family="flare",
         subject=_subject(view),
         phase_or_status=view.status,
-        event_time_ms=begin,
+        event_time_ms=_begin(accusing, view),
         opened=True,
-        summary=summary[: words.SUMMARY_KEPT],
-        confidence="low",
+        resolved=told.resolved,
+        summary=told.summary,
+        confidence=told.confidence,
         mode=view.mode,
-        culprits=culprits,
-        matched_pattern=name,
+        culprits=told.culprits,
+        matched_pattern=told.name,
         recovery_category=pattern.recovery_category if pattern else "UNKNOWN",
-        subcause=subcause,
+        subcause=told.subcause,
         recovery_owner=pattern.owner if pattern else "",
-        reasons=(words.reason(name, why, evidence),),
-        rivals=words.rivals_of(None, written.supports, written.rejected),
-        evidence=_evidence(evidence),
-        missing_evidence=_missing(view, pattern, sites, ending, begin) if failed else (),
-        findings=findings_of(view, sites if name == "PARTIAL_LOG_VISIBILITY" else ()),
-        recurrence=_recurrence(view, name, evidence or view.own[:1]) if failed else None,
+        reasons=_shown_by((words.reason(told.name, told.why, accusing),), known),
+        rivals=_shown_by(rivals, known),
+        evidence=evidence,
+        missing_evidence=told.missing,
+        findings=findings_of(view, told.required),
+        recurrence=_recurrence(view, told.name, accusing) if told.failed else None,
         completeness=_completeness(view),
         recommendations=_advice(view, pattern),
-        echoes=echoes_of(view.own, evidence) if failed else (),
+        echoes=echoes_of(view.own, told.items) if told.failed else (),
+    )
+
+
+def _begin(items: Sequence[Observation], view: View) -> int:
+    """When the trouble began; logs without dates are passed over for what has one."""
+    times = [i.first_ms for i in items if i.first_ms > 0] or [
+        i.first_ms for i in view.own if i.first_ms > 0
+    ]
+    return min(times, default=view.context.as_of_ms)
+
+
+def _shown_by(reasons: Iterable[Because], known: Container[str]) -> tuple[Because, ...]:
+    """Reasons that point only to evidence which is there to be read."""
+    return tuple(
+        replace(item, evidence=tuple(name for name in item.evidence if name in known))
+        for item in reasons
     )
 
 
@@ -178,9 +227,15 @@ def _supporting(
     )
 
 
-def _evidence(items: Iterable[Observation]) -> tuple[Evidence, ...]:
-    once = {id(item): item for item in items}
-    return tuple(evidence_of(item) for item in list(once.values())[:EVIDENCE_KEPT])
+def _evidence(items: Sequence[Observation], weighed: Sequence[Observation]) -> tuple[Evidence, ...]:
+    """What decided, what supports it, then what was weighed and did not: each record once."""
+    pieces: dict[str, Evidence] = {}
+    for kept, among in ((EVIDENCE_KEPT, items), (EVIDENCE_KEPT + WEIGHED_KEPT, weighed)):
+        for item in among:
+            piece = evidence_of(item)
+            if piece.id and piece.text and len(pieces) < kept:
+                pieces.setdefault(piece.id, replace(piece, count=max(1, piece.count)))
+    return tuple(pieces.values())
 
 
 def _source_of_text(view: View) -> tuple[Culprit, ...]:

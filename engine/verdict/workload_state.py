@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from matchers.merge import identity, join_all
+from matchers.merge import join_all
 from matchers.rules import Rules
 from schemas.entry import Value
 from schemas.observation import Observation
@@ -110,13 +110,13 @@ def phase_name(observation: Observation) -> str:
     return ALIASES.get(observation.reason, observation.reason)
 
 
-def order(observation: Observation) -> tuple[int, int, tuple[str | bool, ...]]:
-    """By time; of equal times the workload object itself and an end come last. A total order."""
-    return (
-        observation.last_ms,
-        int(phase_name(observation) in ENDED) + number(observation.attrs, "current"),
-        identity(observation),
-    )
+def order(observation: Observation) -> tuple[int, int]:
+    """By time; of equal times the workload object itself and an end come last.
+
+    Total only for what is in the order of its identity already: sorting is stable.
+    """
+    is_end = observation.signal == "workload.phase" and phase_name(observation) in ENDED
+    return (observation.last_ms, int(is_end) + number(observation.attrs, "current"))
 
 
 def number(attrs: Mapping[str, Value], name: str, default: int = 0) -> int:

@@ -76,7 +76,8 @@ TRAPS = [
         "clean-up of a gang is no preemption",
         event(
             "Evict",
-            "Workload doesn't meet the minimum required number of pods (2), evicting remaining pod: a/b",
+            "Workload doesn't meet the minimum required number of pods (2), "
+            "evicting remaining pod: a/b",
             "PodGroup",
         ),
         "pod.preempted",
