@@ -57,7 +57,7 @@ _SUSPICIOUS = "SUSPICIOUS_LOG_CONTENT"
 def subject_words(subject: Subject) -> str:
     """A short name of a subject, for one line. Not escaped."""
     if subject.kind == "job":
-        return f"job {subject.job_name or subject.job_id}"
+        return f"job {subject.job_name or subject.job_id or 'without an id'}"
     if subject.kind == "site":
         return f"site {subject.site}" if subject.site != "server" else "server"
     name = subject.workload_name or subject.workload_id
@@ -221,7 +221,9 @@ def _history(recurrence: Recurrence | None) -> str:
 
 def _actions(diagnosis: Diagnosis) -> list[str]:
     lines = [
-        f"{prose(item.owner)}: {prose(item.action)}" if item.owner else prose(item.action)
+        prose(item.action)
+        if item.owner in ("", diagnosis.recovery_owner)  # who acts was said already
+        else f"{prose(item.owner)}: {prose(item.action)}"
         for item in diagnosis.recommendations
     ]
     if diagnosis.route is not None:

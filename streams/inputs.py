@@ -6,12 +6,15 @@ each document's topic is told by its content or named by its dump; every other t
 counted, and the rest goes on.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from schemas.errors import Reason, SchemaError
 from schemas.record import RawRecord
+from schemas.sources.folders import is_uuid, looks_like_site
 from streams.dumps import Place, Rejected, records_of, rejected
 from streams.formats import DOCUMENT_BYTES, LINE_BYTES, Documents, Piece, is_junk
 from streams.opening import CannotReadError, Source
@@ -20,6 +23,7 @@ from streams.walk import Found, Unread, Walk
 BATCH_RECORDS = 2_000
 BATCH_BYTES = 1024 * 1024
 LOGS = "flare-logs"
+_IDENTITY = re.compile(rb"\[identity=([^,\]\s]{1,128})")  # of a fl_ctx (facts, flare 1.2)
 FIRST_FILE = 100_000
 """Partition of the first file. No topic has so many: files share no offsets with dumps."""
 
@@ -70,7 +74,8 @@ class Reader:
         for number, found in enumerate(self.files):
             try:
                 with Source(found, self._count) as source:
-                    yield from self._file(source, found, FIRST_FILE + number)
+                    placed = replace(found, label=placed_label(found, source.head))
+                    yield from self._file(source, placed, FIRST_FILE + number)
             except CannotReadError as error:
                 self.unread.append(Unread(label=found.label, why=str(error)))
 
@@ -179,6 +184,21 @@ class Lines:
                 parts, held, dropping = [], 0, True
         if held:
             yield offset, b"".join(parts), False
+
+
+def placed_label(found: Found, head: bytes) -> str:
+    """The label, without its folders when they mean nothing: a log copied to `~/Downloads`.
+
+    FLARE's folders are named as the site or the job. A file given without the workspace around it
+    keeps them unless its lines name their site and never the folder.
+    """
+    *folders, name = found.label.split("/")
+    if not found.loose or not folders:
+        return found.label
+    folder = folders[-1]
+    identities = set(_IDENTITY.findall(head))
+    is_placed = is_uuid(folder) or looks_like_site(folder) or folder.encode() in identities
+    return found.label if is_placed or not identities else name
 
 
 def _pieces(source: Source) -> Iterator[Piece]:

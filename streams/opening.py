@@ -47,6 +47,7 @@ class Source:
             self.format = tell(head, name=name)
             if self.format.kind == "gzip":
                 self.format = Format(kind="unreadable", why="gzip inside gzip; unpack it first")
+        self.head = head
         self._blocks = self._chained(head[self.format.skip :], self._blocks)
 
     def blocks(self) -> Iterator[bytes]:

@@ -30,11 +30,15 @@ _ERROR_LOGS = frozenset({"error_log.txt", "log_error.txt"})
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """One file to read. `given`: the user named it, so it is read whatever its name says."""
+    """One file to read. `given`: the user named it, so it is read whatever its name says.
+
+    `loose`: no folder that was given says whose file it is, so its own folder may mean nothing.
+    """
 
     path: str
     label: str
     given: bool
+    loose: bool = False
     size: int = 0
 
 
@@ -69,7 +73,8 @@ class Walk:
         if stat.S_ISDIR(status.st_mode):
             self._add_folder(given, root, depth=0)
         elif stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode):
-            self._add_file(Found(path=given, label=label, given=True, size=status.st_size), status)
+            found = Found(path=given, label=label, given=True, loose=True, size=status.st_size)
+            self._add_file(found, status)
         else:
             why = "a device or socket; give a file, a folder or - for standard input"
             self.unread.append(Unread(label=given, why=why))
@@ -101,16 +106,17 @@ class Walk:
                         Unread(label=label, why=f"deeper than {MAX_FOLDERS} folders")
                     )
             else:
-                self._add_entry(entry, root)
+                self._add_entry(entry, root, loose=depth == 0)
 
-    def _add_entry(self, entry: "os.DirEntry[str]", root: Path) -> None:
+    def _add_entry(self, entry: "os.DirEntry[str]", root: Path, *, loose: bool) -> None:
         label = _label(Path(entry.path), root)
         try:
             status = entry.stat(follow_symlinks=False)
         except OSError as error:
             self.unread.append(Unread(label=label, why=in_words(error)))
             return
-        found = Found(path=entry.path, label=label, given=False, size=status.st_size)
+        size = status.st_size
+        found = Found(path=entry.path, label=label, given=False, loose=loose, size=size)
         self._add_file(found, status)
 
 

@@ -302,6 +302,26 @@ def test_a_file_alone_shows_at_most_four_parts(tmp_path: Path) -> None:
     assert label == "b/c/site-1/log.txt"
 
 
+IDENTIFIED = LINE.replace(b" client", b" [identity=clinic, run=x] - client")
+
+
+@pytest.mark.parametrize(
+    ("place", "data", "label"),
+    [
+        pytest.param("Downloads/log.txt", IDENTIFIED, "log.txt", id="means-nothing"),
+        pytest.param("a/clinic/log.txt", IDENTIFIED, "*/a/clinic/log.txt", id="its-lines-say-so"),
+        pytest.param("a/site-1/log.txt", IDENTIFIED, "*/a/site-1/log.txt", id="named-as-a-site"),
+        pytest.param("a/Downloads/log.txt", LINE, "*/a/Downloads/log.txt", id="no-other-hint"),
+    ],
+)
+def test_a_folder_that_is_no_site_is_not_taken_for_one(
+    tmp_path: Path, place: str, data: bytes, label: str
+) -> None:
+    (found,) = Read(written(tmp_path, place, data)).paths
+    assert Path(found).match(label)
+    assert ("/" in found) == ("/" in label)
+
+
 @pytest.mark.parametrize(
     ("name", "data", "why"),
     [

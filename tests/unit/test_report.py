@@ -141,7 +141,7 @@ def test_the_verdict_stands_alone_on_line_one(diagnosis: Diagnosis, line: str) -
         pytest.param("`OOMKilled: killed` (3 times, 2026-05-12 08:00:00 to", id="evidence"),
         pytest.param("source: get_workload_pods, runai-pods 0/7)", id="source"),
         pytest.param("3 OOM_KILLED failures in the last 7 days, recurring", id="history"),
-        pytest.param("- user: Raise the limit.", id="recommendation"),
+        pytest.param("- Raise the limit.", id="recommendation"),
         pytest.param("- memory samples: no peak was seen Next: `kubectl top", id="missing"),
         pytest.param("seen 1 of 2 expected", id="completeness"),
         pytest.param("truncated: b", id="truncated"),
