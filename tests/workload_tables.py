@@ -248,6 +248,53 @@ IMAGES = [
     ),
 ]
 
+STATUSES = [
+    case(
+        "image-message",
+        "IMAGE_PULL_FAILED",
+        phase("Pending", 6, PULL + "manifest unknown"),
+        count=1,
+    ),
+    case(
+        "image-message-overcome",
+        "route:running-no-symptom",
+        was("Pending", 6, PULL + "manifest unknown"),
+        phase("Running", 9),
+    ),
+    case(
+        "image-condition",
+        "IMAGE_PULL_FAILED",
+        phase(
+            "Pending",
+            6,
+            conditions=[{"type": "Ready", "status": "True", "reason": "ImagePullBackOff"}],
+        ),
+    ),
+    case(
+        "mount-message",
+        "DATASOURCE_MOUNT_FAILED",
+        phase("Pending", 6, 'MountVolume.SetUp failed for volume "v" : x'),
+    ),
+    case(
+        "exit-message",
+        "CRASH_APP_ERROR",
+        phase("Failed", 6, "Container main terminated with exit code 3"),
+        count=1,
+    ),
+    case(
+        "exit-137-message",
+        "UNKNOWN",
+        phase("Failed", 6, "Container main terminated with exit code 137"),
+        count=1,
+    ),
+    case(
+        "init-message",
+        "INIT_FAILED",
+        phase("Failed", 6, "Init container prep failed with exit code 3"),
+        count=1,
+    ),
+]
+
 INIT = [
     case(
         "exit",
@@ -1016,6 +1063,7 @@ KUBERNETES = [
 ]
 
 ALL = [
+    *STATUSES,
     *OOM, *IMAGES, *INIT, *MOUNTS, *PREEMPTION, *NODES, *POLICIES, *GANGS, *EXITS, *COUNTS, *PHASES,
     *KUBERNETES,
 ]  # fmt: skip

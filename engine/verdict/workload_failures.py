@@ -73,7 +73,7 @@ def _claims(view: View) -> Iterator[Failure]:
     named = view.named("DATASOURCE_MOUNT_FAILED")
     by_claim: dict[str, list[Observation]] = {}
     for one in view.own:
-        if one.signal in named:
+        if one.signal in named and one.where.kind:
             by_claim.setdefault(one.where.name, []).append(one)
     for claim, seen in sorted(by_claim.items()):
         bound = any(
@@ -110,27 +110,40 @@ def _said(view: View, known: list[Failure]) -> Iterator[Failure]:
         end = _message(view, one)
         if end is None or any(abs(f.time_ms - end.time_ms) <= SAME_END_MS for f in known):
             continue
-        if end.oom:
-            yield failure(NOBODY, end, "OOM_KILLED", "oom-killed", "Run:ai names an OOM kill")
-        elif end.init:
-            why = "Run:ai says that an init container failed"
-            yield failure(NOBODY, end, "INIT_FAILED", "init-failed", why)
-        elif end.reason == "image":
-            why = "the workload's status names a failed image pull"
-            yield failure(NOBODY, end, "IMAGE_PULL_FAILED", "image", why)
-        elif reading_of(view, end.exit_code) == "application":
-            why = f"exit code {end.exit_code} without a system signal that explains it"
-            yield failure(NOBODY, end, "CRASH_APP_ERROR", "application-exit", why)
-        else:
-            why = f"exit {end.exit_code}, and nothing says where it came from"
-            found = failure(NOBODY, end, "UNKNOWN", "exit-unexplained", why)
-            yield replace(found, weight=CONSEQUENCE)
+        current = not ran_after(view, one.last_ms)
+        yield replace(_as_failure(view, end), current=current)
+
+
+def _as_failure(view: View, end: End) -> Failure:
+    if end.oom:
+        return failure(NOBODY, end, "OOM_KILLED", "oom-killed", "Run:ai names an OOM kill")
+    if end.init:
+        why = "Run:ai says that an init container failed"
+        return failure(NOBODY, end, "INIT_FAILED", "init-failed", why)
+    if end.reason == "image":
+        why = "the workload's status names a failed image pull"
+        found = failure(NOBODY, end, "IMAGE_PULL_FAILED", "image", why)
+        return replace(found, is_end=False)
+    if end.reason == "mount":
+        why = "the workload's status names a failed mount"
+        found = failure(NOBODY, end, "DATASOURCE_MOUNT_FAILED", "mount", why)
+        return replace(found, is_end=False)
+    if reading_of(view, end.exit_code) == "application":
+        why = f"exit code {end.exit_code} without a system signal that explains it"
+        return failure(NOBODY, end, "CRASH_APP_ERROR", "application-exit", why)
+    why = f"exit {end.exit_code}, and nothing says where it came from"
+    found = failure(NOBODY, end, "UNKNOWN", "exit-unexplained", why)
+    return replace(found, weight=CONSEQUENCE)
 
 
 def _message(view: View, one: Observation) -> End | None:
     base = End(time_ms=one.first_ms, container=one.where.container, evidence=(one,))
     if one.signal in view.named("OOM_KILLED"):
         return replace(base, oom=True)
+    if one.signal in view.named("IMAGE_PULL_FAILED"):
+        return replace(base, reason="image")
+    if one.signal in view.named("DATASOURCE_MOUNT_FAILED") and not one.where.kind:
+        return replace(base, reason="mount")
     code = number(one.attrs, "exit_code", -1)
     if one.signal == "runai.init_exit":
         return replace(base, init=True, exit_code=code)

@@ -36,6 +36,7 @@ from tests.workload_tables import (
     PHASES,
     POLICIES,
     PREEMPTION,
+    STATUSES,
     stopped,
 )
 
@@ -90,7 +91,9 @@ def test_recurrence(wanted: str, records: Any, count: int, sub: str, asked: Any)
     check(judge(*records, **asked), wanted, count, sub)
 
 
-@pytest.mark.parametrize(("wanted", "records", "count", "sub", "asked"), [*PHASES, *KUBERNETES])
+@pytest.mark.parametrize(
+    ("wanted", "records", "count", "sub", "asked"), [*PHASES, *STATUSES, *KUBERNETES]
+)
 def test_phases(wanted: str, records: Any, count: int, sub: str, asked: Any) -> None:
     check(judge(*records, **asked), wanted, count, sub)
 
