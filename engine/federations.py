@@ -1,12 +1,20 @@
 """FLARE subjects: jobs, simulations and sites, and which cells they are made of."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from engine.bench import Bench
-from engine.directory import FED_SITE, FEDERATION, JOB, SIMULATION, WORKSPACE, job_of, site_key
+from engine.directory import (
+    FED_SITE,
+    FEDERATION,
+    JOB,
+    SIMULATION,
+    SITE,
+    WORKSPACE,
+    job_of,
+    site_key,
+)
 from engine.ids import key
 from schemas.diagnosis import Subject
-from schemas.entry import Where
 from schemas.observation import Observation
 
 SITES_CORRELATED = 64  # a change at one site judges the others again up to this many
@@ -18,44 +26,55 @@ def learn(bench: Bench, observation: Observation) -> Iterator[str]:
     """Remember sites, jobs and modes that this observation shows; yields subjects to judge."""
     where = observation.where
     federation = key(FEDERATION, where.federation)
+    workspace = key(WORKSPACE, where.federation, where.workspace)
     job = job_of(where)
     if job:
-        bench.link(federation, "jobs", key(JOB, where.federation, job), keep=JOBS_FOLLOWED)
-        yield key(JOB, where.federation, job)
+        job_key = key(JOB, where.federation, job)
+        bench.link(federation, "jobs", job_key, keep=JOBS_FOLLOWED)
+        bench.link(job_key, "workspaces", workspace if where.workspace else "")
+        yield job_key
         return
-    workspace = key(WORKSPACE, where.federation, where.workspace)
     new_site = bench.link(workspace, "sites", site_key(where))
-    bench.link(workspace, "names", where.site)
     new_mode = bench.link(workspace, "modes", str(observation.attrs.get("mode", "")))
     bench.link(federation, "workspaces", workspace)
     if is_simulation(bench, workspace):
         yield key(SIMULATION, where.federation, where.workspace)
         if new_mode:
-            yield from _site_subjects(bench, where)
-        return
-    if new_mode or new_site or observation.signal != PRESENCE:
-        yield key(FED_SITE, where.federation, where.site)
-        yield from _correlated(bench, where)
+            yield from _subjects_in(bench, workspace)
+    elif new_mode or new_site or observation.signal != PRESENCE:
+        yield from _correlated(bench, federation, workspace)
 
 
-def _site_subjects(bench: Bench, where: Where) -> Iterator[str]:
-    workspace = key(WORKSPACE, where.federation, where.workspace)
-    for name in bench.get(workspace).links.get("names", ()):
-        yield key(FED_SITE, where.federation, name)
+def _subjects_in(bench: Bench, workspace: str) -> Iterator[str]:
+    for site in bench.get(workspace).links.get("sites", ())[:SITES_CORRELATED]:
+        yield FED_SITE + site.removeprefix(SITE)
 
 
-def _correlated(bench: Bench, where: Where) -> Iterator[str]:
-    """Other subjects whose verdict may change with what one site says: peers and jobs."""
-    federation = bench.get(key(FEDERATION, where.federation))
-    sites = sorted(
-        name
-        for workspace in federation.links.get("workspaces", ())
-        if not is_simulation(bench, workspace)
-        for name in bench.get(workspace).links.get("names", ())
-    )
-    for name in sites[:SITES_CORRELATED]:
-        yield key(FED_SITE, where.federation, name)
-    yield from federation.links.get("jobs", ())
+def _correlated(bench: Bench, federation: str, workspace: str) -> Iterator[str]:
+    """The subjects whose verdict may change with what one site says: its peers and the jobs."""
+    for other in _together(bench, federation, [workspace]):
+        yield from _subjects_in(bench, other)
+    yield from bench.get(federation).links.get("jobs", ())
+
+
+def _together(bench: Bench, federation: str, workspaces: Iterable[str]) -> list[str]:
+    """The workspaces that may belong to one system with these.
+
+    A folder that holds a server's log is a system of its own: others beside it are other systems.
+    A folder without one is a site's own machine, and may belong to any.
+    """
+    known = bench.get(federation).links.get("workspaces", ())
+    real = [name for name in known if not is_simulation(bench, name)]
+    ours = set(workspaces)
+    servers = {name for name in real if _has_server(bench, name)}
+    if len(servers) < 2 or not ours <= servers:
+        return real
+    return [name for name in real if name in ours or name not in servers]
+
+
+def _has_server(bench: Bench, workspace: str) -> bool:
+    sites = bench.get(workspace).links.get("sites", ())
+    return any(site.endswith("\x1fserver") for site in sites)
 
 
 def is_simulation(bench: Bench, workspace: str) -> bool:
@@ -65,9 +84,9 @@ def is_simulation(bench: Bench, workspace: str) -> bool:
 
 def subject_of(subject_key: str) -> Subject:
     """The subject that a key of this family names."""
-    kind, federation, name = subject_key.split("\x1f")
+    kind, federation, name, *rest = subject_key.split("\x1f")
     if kind == FED_SITE:
-        return Subject(kind="site", federation=federation, site=name)
+        return Subject(kind="site", federation=federation, site="".join(rest))
     job = name.replace("\\", "/").rstrip("/").rpartition("/")[2] if kind == SIMULATION else name
     return Subject(kind="job", federation=federation, job_id=job)
 
@@ -75,29 +94,26 @@ def subject_of(subject_key: str) -> Subject:
 def observations_of(bench: Bench, subject_key: str) -> tuple[list[Observation], set[str]]:
     """What a job's or a site's verdict is made from, and which bounds bit on the way.
 
-    A job: its own cell and what the federation's sites say outside jobs. A simulation: all site
-    folders of its workspace, and records that name it as a job. A site: all sites outside jobs.
+    A job: its own cell and what the sites of its system say outside jobs. A simulation: all site
+    folders of its workspace, and records that name it as a job. A site: all sites of its system.
     """
-    kind, federation, name = subject_key.split("\x1f")
+    kind, federation, name, *_ = subject_key.split("\x1f")
     if kind == SIMULATION:
         workspace = bench.get(key(WORKSPACE, federation, name))
         cells = [key(JOB, federation, subject_of(subject_key).job_id)]
         cells += workspace.links.get("sites", ())
+    elif kind == JOB:
+        own = bench.get(subject_key).links.get("workspaces", ())
+        cells = [subject_key, *_site_cells(bench, federation, own)]
     else:
-        cells = [subject_key] if kind == JOB else []
-        cells += _site_cells(bench, federation)
+        cells = _site_cells(bench, federation, [key(WORKSPACE, federation, name)])
     found = [item for cell_key in cells for item in bench.get(cell_key).observations]
     return found, {limit for cell_key in cells for limit in bench.get(cell_key).limits}
 
 
-def _site_cells(bench: Bench, federation: str) -> list[str]:
-    workspaces = bench.get(key(FEDERATION, federation)).links.get("workspaces", ())
-    return [
-        site
-        for workspace in workspaces
-        if not is_simulation(bench, workspace)
-        for site in bench.get(workspace).links.get("sites", ())
-    ]
+def _site_cells(bench: Bench, federation: str, workspaces: Iterable[str]) -> list[str]:
+    together = _together(bench, key(FEDERATION, federation), workspaces)
+    return [site for name in together for site in bench.get(name).links.get("sites", ())]
 
 
 def all_subjects(bench: Bench, federation: str) -> Iterator[str]:
@@ -105,11 +121,10 @@ def all_subjects(bench: Bench, federation: str) -> Iterator[str]:
     index = bench.get(key(FEDERATION, federation))
     simulated: set[str] = set()
     for workspace in index.links.get("workspaces", ()):
-        names = bench.get(workspace).links.get("names", ())
         if is_simulation(bench, workspace):
             subject = key(SIMULATION, federation, workspace.split("\x1f")[2])
             simulated.add(key(JOB, federation, subject_of(subject).job_id))
             yield subject
         else:
-            yield from (key(FED_SITE, federation, name) for name in names)
+            yield from _subjects_in(bench, workspace)
     yield from (job for job in index.links.get("jobs", ()) if job not in simulated)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from matchers.injection import Suspicion
-from matchers.rules import Rules
+from matchers.injection import Suspicion, needs_look
+from matchers.rules import ANCHOR, Rules
 from schemas.entry import Entry, Origin, Value, Where
 from schemas.observation import TEXT_KEPT, Observation, Sample
 from schemas.record import RawRecord
@@ -29,15 +29,13 @@ def origin_of(record: RawRecord) -> Origin:
     )
 
 
-def observe(
-    origin: Origin, entry: Entry, rules: Rules, *, look: bool = True
-) -> Iterator[Observation]:
-    """Every observation of one entry. `look`: also search its text for injected instructions.
+def observe(origin: Origin, entry: Entry, rules: Rules) -> Iterator[Observation]:
+    """Every observation of one entry.
 
     Lines that try to instruct their reader are taken out before matching, so that they can support
     nothing; where only such lines are left, what still matches is marked `suspicious`.
     """
-    suspicions, calm = _suspicions(entry, rules) if look else ([], entry.text)
+    suspicions, calm = _suspicions(entry, rules)
     spoofed = "spoofed_identity" in entry.attrs
     for suspicion in suspicions:
         yield _suspicious(origin, entry, suspicion, rules)
@@ -84,8 +82,8 @@ def _suspicions(entry: Entry, rules: Rules) -> tuple[list[Suspicion], str]:
     """The suspicious lines of an entry, and its text without them."""
     found: list[Suspicion] = []
     calm: list[str] = []
-    for line in entry.text.splitlines() or [""]:
-        suspicion = rules.detector.inspect(line, source=entry.source) if line else None
+    for line in entry.text.splitlines() if _can_be_suspicious(entry.text, rules) else ():
+        suspicion = rules.detector.inspect(line, source=entry.source)
         if suspicion is None:
             calm.append(line)
         else:
@@ -95,6 +93,12 @@ def _suspicions(entry: Entry, rules: Rules) -> tuple[list[Suspicion], str]:
         if suspicion is not None:
             found.append(suspicion)
     return found, "\n".join(calm)
+
+
+def _can_be_suspicious(text: str, rules: Rules) -> bool:
+    """Whether the detector can find anything in `text`: it says itself what that takes."""
+    anchored = any(ANCHOR in hit.owners for hit in rules.log_automaton.hits(text))
+    return anchored or needs_look(text)
 
 
 def _suspicious(origin: Origin, entry: Entry, suspicion: Suspicion, rules: Rules) -> Observation:
