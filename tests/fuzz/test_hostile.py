@@ -12,7 +12,8 @@ from matchers.rules import Rules
 from matchers.scan import TOPICS
 from schemas.errors import Reason
 from schemas.record import RawRecord
-from streams.replay import Options, Outcome, Session, replay
+from streams.inputs import Reader
+from streams.replay import Options, Outcome, Replay, Session, drive
 from tests.fuzz.hostile import hostile_lines
 
 RECORDS = int(os.environ.get("FUZZ_RECORDS", "20000"))
@@ -28,8 +29,9 @@ def run(folder: Path, number: int, rules: Rules) -> tuple[Outcome, int]:
             file.write(line + b"\n")
     tracemalloc.start()
     try:
-        outcome = replay([str(path)], rules, Options())
-        return outcome, tracemalloc.get_traced_memory()[1]
+        reader, replay = Reader([str(path)]), Replay(rules, Options())
+        drive(reader, [replay])
+        return replay.outcome(reader), tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
 
