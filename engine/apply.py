@@ -21,6 +21,7 @@ from engine.verdict.common import (
     Context,
     Verdict,
     distinct,
+    distinct_echoes,
 )
 from engine.verdict.flare import judge_job, judge_site
 from engine.verdict.runai import judge_workload
@@ -201,6 +202,7 @@ class Engine:
         return replace(
             verdict,
             evidence=distinct(verdict.evidence),
+            echoes=distinct_echoes(verdict.echoes),
             completeness=replace(view, limits=tuple(sorted({*view.limits, *limits}))),
         )
 

@@ -130,6 +130,7 @@ def distinct(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
         if known is not None:
             pieces[key] = replace(
                 known,
+                source=min(known.source, piece.source, key=_prefer),
                 first_ms=min(known.first_ms, piece.first_ms),
                 last_ms=max(known.last_ms, piece.last_ms),
                 count=max(known.count, piece.count),
@@ -138,3 +139,23 @@ def distinct(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
         taken[piece.id] = number = taken.get(piece.id, 0) + 1
         pieces[key] = piece if number == 1 else replace(piece, id=f"{piece.id}~{number}")
     return tuple(pieces.values())
+
+
+def _prefer(source: EvidenceSource) -> tuple[bool, str, int]:
+    """FLARE writes an error to several files of a process; the whole log shows what is around it."""
+    return (
+        not source.file.endswith("log.txt") or "error" in source.file,
+        source.file,
+        source.offset,
+    )
+
+
+ECHOES_KEPT = 16
+
+
+def distinct_echoes(echoes: Iterable[Echo]) -> tuple[Echo, ...]:
+    """Each echo once, the earliest first, and only so many that a reader still reads them."""
+    first: dict[tuple[str, str, str], Echo] = {}
+    for echo in sorted(echoes, key=lambda echo: (echo.time_ms, echo.where, echo.signal, echo.text)):
+        first.setdefault((echo.where, echo.signal, echo.text), echo)
+    return tuple(first.values())[:ECHOES_KEPT]
