@@ -142,12 +142,8 @@ def distinct(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
 
 
 def _prefer(source: EvidenceSource) -> tuple[bool, str, int]:
-    """FLARE writes an error to several files of a process; the whole log shows what is around it."""
-    return (
-        not source.file.endswith("log.txt") or "error" in source.file,
-        source.file,
-        source.offset,
-    )
+    """FLARE writes an error to several files; the whole log shows what is around it."""
+    return (not source.file.endswith("/log.txt"), source.file, source.offset)
 
 
 ECHOES_KEPT = 16
