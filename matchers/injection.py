@@ -95,7 +95,7 @@ class Detector:
 
     def __init__(self, lexicon: Lexicon, redactor: Redactor) -> None:
         self._rules = tuple(lexicon.rules)
-        self._slots = Slots(lexicon.slots)
+        self._slots = Slots(lexicon.slots, lexicon.rules)
         self._redactor = redactor
         self._quiet = [
             (frozenset(row.families), _template(t)) for row in lexicon.quiet for t in row.templates
@@ -141,13 +141,7 @@ class Detector:
 
     def _judge(self, text: str, note: str, added: int, *, unspaced: bool = False) -> _Judged:
         line = self._slots.line(text, unspaced=unspaced)
-        met: list[tuple[Rule, int]] = []
-        for rule in self._rules:
-            if note and not rule.strong:
-                continue
-            span = line.meets(rule)
-            if span is not None:
-                met.append((rule, span[0]))
+        met = [(rule, at) for rule, at in line.rules() if rule.strong or not note]
         if not met:
             return _Judged(0, (), text, 0, note, telling=bool(line.hits(_TELLING)))
         return _Judged(*_scored(met, line, added), text, min(at for _, at in met), note)
@@ -251,7 +245,7 @@ def _anchors(lexicon: Lexicon) -> tuple[str, ...]:
     for slot in lexicon.slots:
         if slot.name not in wanted:
             continue
-        found.update(map(fold, slot.hints))
+        found.update(fold(hint) for hint in slot.hints if hint not in slot.common)
         for phrase in map(fold, slot.phrases):
             if phrase.isascii() and phrase not in slot.common:
                 end = " " if slot.order and phrase[-1].isalnum() else ""  # an order goes on

@@ -1,7 +1,8 @@
 """Where slots stand in one readable line, and which rules they meet."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import re2
 from msgspec import Struct
@@ -61,72 +62,103 @@ def can_order(text: str, start: int, end: int) -> bool:
     return last in _LEADS and not _REPORTS.search(head)
 
 
-class Slots:
-    """Finds the slots of a line. Immutable once built."""
+class _Pattern(NamedTuple):
+    """A slot row's regex, and where it does not count."""
 
-    def __init__(self, rows: Sequence[Slot]) -> None:
+    hosts: tuple[str, ...]
+    regex: "re2._Regexp[str]"
+
+
+class Slots:
+    """Finds the slots of a line. Immutable once built.
+
+    Each slot name has a bit. A line's bits say which slots it can hold, each rule's which it needs:
+    nearly all rules are done with after a few operations on numbers.
+    """
+
+    def __init__(self, rows: Sequence[Slot], rules: Sequence[Rule]) -> None:
         self.rows = tuple(rows)
-        phrases = [
-            (fold_phrase(phrase.rstrip("*")), 2 * index + phrase.endswith("*"))
-            for index, row in enumerate(rows)
-            for phrase in row.phrases
-        ]
+        names = sorted({row.name for row in rows})
+        bits = {name: 1 << index for index, name in enumerate(names)}
+        self.bit_of_row = [bits[row.name] for row in rows]
+        self.always = 0  # slots with a regex that no literal announces
+        self.patterns: dict[str, list[tuple[int, _Pattern]]] = {}
+        phrases: list[tuple[str, int]] = []
+        for index, row in enumerate(rows):
+            phrases += [
+                (fold_phrase(p.rstrip("*")), 3 * index + p.endswith("*")) for p in row.phrases
+            ]
+            phrases += [(fold_phrase(hint), 3 * index + 2) for hint in row.hints]
+            if row.regex and not row.hints:
+                self.always |= bits[row.name]
+            patterns = [(index, _Pattern(tuple(row.hosts), re2.compile(r))) for r in row.regex]
+            self.patterns.setdefault(row.name, []).extend(patterns)
         self._automaton = Automaton(phrases)
-        self._glued = Automaton((p.replace(" ", ""), i) for p, i in phrases if len(p) >= 6)
-        self.regexes: dict[str, list[tuple[tuple[str, ...], re2._Regexp[str]]]] = {}
-        for row in rows:
-            hints = tuple(map(fold_phrase, row.hints))
-            for regex in row.regex:
-                self.regexes.setdefault(row.name, []).append((hints, re2.compile(regex)))
+        self._glued = Automaton(
+            (p.replace(" ", ""), i) for p, i in phrases if len(p) >= 6 and i % 3 != 2
+        )
+        self.rules = [
+            (rule, [sum(bits[name] for name in set(need.split("|"))) for need in rule.needs])
+            for rule in rules
+        ]
 
     def line(self, text: str, *, unspaced: bool = False) -> "Line":
         """A readable line with its slots. `unspaced`: its blanks mean nothing any more."""
         found: dict[int, list[Hit]] = {}
+        mask = 0 if unspaced else self.always
         for hit in (self._glued if unspaced else self._automaton).hits(text):
             for owner in hit.owners:
-                hits = found.setdefault(owner, [])
+                hits = found.get(owner)
+                if hits is None:
+                    hits = found[owner] = []
+                    mask |= self.bit_of_row[owner // 3]
                 if len(hits) < HITS_KEPT:
                     hits.append(Hit(hit.start, hit.end))
-        return Line(self, text, found, unspaced=unspaced)
+        return Line(self, text, found, mask, unspaced=unspaced)
 
 
 class Line:
     """One readable line. Slots are looked at only when a rule asks for them."""
 
-    __slots__ = ("_found", "_known", "_names", "_slots", "_unspaced", "text")
+    __slots__ = ("_found", "_known", "_mask", "_slots", "_unspaced", "text")
 
     def __init__(
-        self, slots: Slots, text: str, found: dict[int, list[Hit]], *, unspaced: bool
+        self, slots: Slots, text: str, found: dict[int, list[Hit]], mask: int, *, unspaced: bool
     ) -> None:
         self.text = text
         self._slots = slots
         self._found = found
+        self._mask = mask
         self._unspaced = unspaced
-        self._names = {slots.rows[owner // 2].name for owner in found}
         self._known: dict[str, list[Hit]] = {}
 
-    def may_hold(self, need: str) -> bool:
-        """Whether one of the need's slots can be in the line: cheap, and never wrongly false."""
-        regexes = self._slots.regexes
-        return any(name in self._names or name in regexes for name in need.split("|"))
+    def rules(self) -> Iterator[tuple[Rule, int]]:
+        """Every rule that the line meets, and where it begins to."""
+        mask = self._mask
+        for rule, needs in self._slots.rules:
+            if all(mask & need for need in needs):
+                start = self._meets(rule)
+                if start is not None:
+                    yield rule, start
 
     def hits(self, need: str) -> list[Hit]:
         """Where a need's slots stand, by rising start."""
         known = self._known.get(need)
         if known is None:
             names = need.split("|")
-            found = [hit for name in names for hit in (*self._phrases(name), *self._regex(name))]
+            if len(names) > 1:
+                found = [hit for name in names for hit in self.hits(name)]
+            else:
+                found = [*self._phrases(need), *self._matches(need)]
             known = self._known[need] = sorted(found, key=lambda hit: (hit.start, hit.end))
         return known
 
     def _phrases(self, name: str) -> list[Hit]:
-        if name not in self._names:
-            return []
         kept: list[Hit] = []
         for owner, hits in self._found.items():
-            row = self._slots.rows[owner // 2]
-            if row.name == name:
-                is_stem = owner % 2 == 1
+            row = self._slots.rows[owner // 3]
+            if row.name == name and owner % 3 != 2:
+                is_stem = owner % 3 == 1
                 kept += hits if self._unspaced else self._standing(row, hits, is_stem=is_stem)
         return kept
 
@@ -141,23 +173,22 @@ class Line:
             and (not row.order or can_order(self.text, hit.start, hit.end))
         ]
 
-    def _regex(self, name: str) -> list[Hit]:
-        if self._unspaced:
-            return []
+    def _matches(self, name: str) -> list[Hit]:
+        """What the slot's regexes find, where a literal announces them."""
         found: list[Hit] = []
-        for hints, regex in self._slots.regexes.get(name, ()):
-            if hints and not any(hint in self.text for hint in hints):
+        for index, (hosts, regex) in () if self._unspaced else self._slots.patterns.get(name, ()):
+            if self._slots.rows[index].hints and 3 * index + 2 not in self._found:
                 continue
             for match in regex.finditer(self.text):
+                if hosts and match[0].partition("://")[2].startswith(hosts):
+                    continue
                 found.append(Hit(*match.span()))
                 if len(found) >= HITS_KEPT:
                     return found
         return found
 
-    def meets(self, rule: Rule) -> tuple[int, int] | None:
-        """The piece of the line in which all needs of a rule stand near each other."""
-        if not all(map(self.may_hold, rule.needs)):
-            return None
+    def _meets(self, rule: Rule) -> int | None:
+        """Where the piece of the line begins in which all needs stand near each other."""
         lists: list[list[Hit]] = []
         for need in rule.needs:
             hits = self.hits(need)
@@ -165,9 +196,9 @@ class Line:
                 return None
             lists.append(hits)
         for first in lists[0]:
-            span = _around(first, lists[1:], rule)
-            if span is not None:
-                return span
+            start = _around(first, lists[1:], rule)
+            if start is not None:
+                return start
         return None
 
 
@@ -182,8 +213,8 @@ def _ends_word(text: str, end: int, joins: str) -> bool:
     return not (last.isascii() and last.isalnum() and (after.isalnum() or after in joins))
 
 
-def _around(first: Hit, others: list[list[Hit]], rule: Rule) -> tuple[int, int] | None:
-    start, end, at = first.start, first.end, first.end
+def _around(first: Hit, others: list[list[Hit]], rule: Rule) -> int | None:
+    start, at = first.start, first.end
     for hits in others:
         chosen = None
         for hit in hits:
@@ -197,5 +228,5 @@ def _around(first: Hit, others: list[list[Hit]], rule: Rule) -> tuple[int, int] 
         if chosen is None:
             return None
         at = chosen.end
-        start, end = min(start, chosen.start), max(end, chosen.end)
-    return start, end
+        start = min(start, chosen.start)
+    return start
