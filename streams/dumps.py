@@ -43,6 +43,21 @@ class _Shape(Struct, frozen=True):
     workloads: Raw = _ABSENT
 
 
+class _Usual(Struct, frozen=True):
+    """A dump's line as it usually is: decoded at once. Any other is read by its `_Shape`."""
+
+    topic: str
+    value: Raw
+    key: str | None = None
+    timestamp: int = 0
+    partition: int | None = None
+    offset: int | None = None
+    encoding: str = ""
+
+
+_USUAL_MS = range(10**11, 10**14)  # a timestamp that can only be in milliseconds
+
+
 class Place(Struct, frozen=True, kw_only=True):
     """Where a document stands: what a record has for a position if it brings none."""
 
@@ -62,6 +77,10 @@ def records_of(data: bytes, place: Place) -> Iterator[RawRecord | Rejected]:
     """Every record that a document, or several on one line, hold."""
     if data[:1] == b"[":
         yield from _elements(data, place)
+        return
+    usual = _usual(data, place) if data.startswith(b'{"topic"') else None
+    if usual is not None:
+        yield usual
         return
     try:
         shape = decode(data, _Shape)
@@ -123,6 +142,26 @@ def _record(data: bytes, shape: _Shape, place: Place) -> RawRecord | Rejected:
         return _of(_told(data), data, place)
     except SchemaError as error:
         return rejected(data, place, error)
+
+
+def _usual(data: bytes, place: Place) -> RawRecord | None:
+    try:
+        line = decode(data, _Usual)
+        value = _message(line.value, is_base64=line.encoding == "base64")
+    except SchemaError:
+        return None
+    if line.topic not in TOPICS or line.timestamp not in _USUAL_MS:
+        return None
+    if line.partition is None or line.offset is None or line.partition < 0 or line.offset < 0:
+        return None
+    return RawRecord(
+        topic=line.topic,
+        partition=line.partition,
+        offset=line.offset,
+        key=None if line.key is None else line.key.encode(),
+        value=value,
+        timestamp_ms=line.timestamp,
+    )
 
 
 def _dumped(shape: _Shape, place: Place) -> RawRecord:
