@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from engine import directory, federations, state, workloads
 from engine.bench import Bench, Read
-from engine.ids import key
-from engine.incident import advance, diagnosis
+from engine.incident import advance, diagnosis, incident_id
 from engine.state import Cell
 from engine.verdict.common import (
     DEFAULT_LOOKBACK_MS,
@@ -100,7 +99,7 @@ class Engine:
         incident = bench.get(directory.incident_key(subject_key)).incident
         return diagnosis(
             verdict,
-            incident.id if incident else key(subject_key),
+            incident_id(subject_key),
             incident.revision if incident else 1,
             "resolved" if verdict.resolved else "settled",
             self.rules.digest,

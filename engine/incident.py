@@ -43,7 +43,7 @@ def advance(
     """
     if incident is None and (verdict is None or not verdict.opened):
         return None, None
-    before = incident or Incident(id=derive("incident", subject_key))
+    before = incident or Incident(id=incident_id(subject_key))
     if verdict is None:
         return before, None
     state = STATES[verdict.opened, verdict.resolved, quiet]
@@ -68,6 +68,11 @@ def advance(
         opened=before.opened + reopened,
     )
     return after, diagnosis(verdict, after.id, after.revision, state, catalog_digest)
+
+
+def incident_id(subject_key: str) -> str:
+    """A subject has one incident: trouble that comes back opens it again."""
+    return derive("incident", subject_key)
 
 
 def diagnosis(

@@ -256,11 +256,12 @@ def _removal(
     pod: Pod, evidence: list[Observation], verdict: tuple[str, str, str], *, current: bool
 ) -> Failure:
     category, rule, why = verdict
+    about_the_pod = [one for one in evidence if not one.signal.startswith("node.")]
     return Failure(
         category=category,
         rule=rule,
         why=why,
-        time_ms=min(one.first_ms for one in evidence if not one.signal.startswith("node.")),
+        time_ms=min(one.first_ms for one in about_the_pod or evidence),
         pod=pod.key,
         current=current,
         evidence=unique(evidence),
