@@ -24,8 +24,11 @@ _WORDLESS = re.compile(r"[\x00-\x1f\x7f]+")
 
 
 def command(pattern: Pattern | None, view: View, *, site: str = "", since_ms: int = 0) -> str:
-    """The pattern's next bounded, read-only command for the mode; none while that is unknown."""
-    if pattern is None or view.mode == "ambiguous":
+    """The pattern's next bounded, read-only command for the mode.
+
+    While the mode is not known, the command of POC/production: its answer tells the mode, too.
+    """
+    if pattern is None:
         return ""
     row = pattern.command
     subject = view.context.subject
@@ -140,7 +143,8 @@ def missing_of(
     """What would raise the confidence, each with the command that gets it."""
     if view.mode == "ambiguous":
         what = "the runtime mode: a job id, a startup kit or the path of a simulation's workspace"
-        return (Missing(what=what, why="commands and patterns depend on it", next_command=""),)
+        asked = command(view.rules.patterns.get("UNKNOWN"), view)
+        return (Missing(what=what, why="commands and patterns depend on it", next_command=asked),)
     partial = view.rules.patterns.get("PARTIAL_LOG_VISIBILITY")
     found = [
         Missing(

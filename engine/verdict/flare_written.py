@@ -117,7 +117,7 @@ def write_plain(written: Written, name: str, *, why: str, ending: Ending | None 
             pattern=pattern,
             culprits=culprits,
             subcause=ending.subcause or None,
-            missing=_missing(view, pattern, sites, ending, begin) if failed else (),
+            missing=_missing(view, pattern, sites, ending, begin),
             required=frozenset(sites if name == PARTIAL_LOG_VISIBILITY else ()),
             failed=failed,
         ),
@@ -178,6 +178,11 @@ def _missing(
 ) -> tuple[Missing, ...]:
     if pattern is None:
         return ()
+    if ending.kind == "healthy":
+        site = next((i.where.site for i in view.suspicious if i.where.site), "")
+        asked = words.command(pattern, view, site=site, since_ms=begin)
+        why = "only its owner knows why it is printed"
+        return (Missing(what="who writes the quoted text", why=why, next_command=asked),)
     what = "what ended the run"
     if ending.subcause == "trainer stopped without a word":
         what = "standard error of the trainer's process"
