@@ -15,6 +15,7 @@ from matchers.held import (
     belongs,
     copy,
     fits,
+    speaks,
 )
 from matchers.log_entry import build
 from matchers.traceback import begins
@@ -69,6 +70,11 @@ class Assembly:
         self.entries: list[Entry] = []
         self._own: set[str] = set()
         self._size = sum(held.size for s in self.streams.values() for held in s.held())
+
+    def speaks(self, key: str) -> bool:
+        """Whether a stream has something open that the next lines, quiet or not, may belong to."""
+        stream = self.streams.get(key)
+        return stream is not None and any(speaks(held) for held in stream.held())
 
     def freeze(self) -> Open:
         for key in self._own & self.streams.keys():
@@ -287,7 +293,7 @@ class Assembly:
 
     def _close(self, held: Held, *, cut: bool = False) -> None:
         self._size -= held.size
-        if held.spent or not (held.hit or held.stage != NONE):
+        if not speaks(held):
             return
         self.entries.append(
             build(

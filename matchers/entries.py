@@ -13,7 +13,7 @@ nothing is open (`wants`); what it leaves out cannot serve as context.
 from collections.abc import Collection, Sequence
 
 from matchers.assembly import Assembly, is_stale, stream_key
-from matchers.held import NONE, Held, Open, Stream
+from matchers.held import Held, Open, Stream, speaks
 from matchers.log_entry import mode_of, seen
 from schemas.entry import Entry
 from schemas.record import RawRecord
@@ -35,7 +35,7 @@ __all__ = [
 def wants(open_entries: Open, stream: str) -> bool:
     """Whether the next lines of a stream are needed although they may be quiet."""
     found = open_entries.streams.get(stream)
-    return found is not None and any(_speaks(held) for held in found.held())
+    return found is not None and any(speaks(held) for held in found.held())
 
 
 def assemble(
@@ -58,10 +58,6 @@ def assemble(
         for key in list(work.streams):
             work.release(key)
     return work.entries, work.freeze()
-
-
-def _speaks(held: Held) -> bool:
-    return not held.spent and (held.hit or held.stage != NONE)
 
 
 def close_stale(

@@ -58,6 +58,11 @@ class Open(Struct, frozen=True):
     streams: dict[str, Stream] = field(default_factory=dict)
 
 
+def speaks(held: Held) -> bool:
+    """Whether an open entry will be kept, so that its next lines matter."""
+    return not held.spent and (held.hit or held.stage != NONE)
+
+
 def copy(stream: Stream) -> Stream:
     """A stream that can be changed without changing the first."""
 

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from matchers.assembly import Assembly, stream_key
+from matchers.blocks import BlockLines
 from matchers.entries import Open, assemble, mode_of, seen
 from matchers.injection import needs_look
 from matchers.rules import Rules
@@ -11,7 +13,7 @@ from schemas.codec import read_json
 from schemas.entry import Entry
 from schemas.errors import Reason, SchemaError
 from schemas.observation import Observation
-from schemas.record import RawRecord
+from schemas.record import RawRecord, TextBlock
 from schemas.sources.flare import read_line
 from schemas.sources.flare_jobs import log_lines, read_jobs
 from schemas.sources.shippers import Line, unwrap
@@ -29,6 +31,7 @@ class LogScan(Struct, frozen=True, kw_only=True):
     presence: list[tuple[RawRecord, Observation]]
     unread: list[tuple[RawRecord, SchemaError]]
     open: Open
+    heard: int  # lines with something to say
     quiet: int
 
 
@@ -63,8 +66,43 @@ def scan_logs(
         presence=_presence(lines, federation),
         unread=unread,
         open=still_open,
+        heard=len(hits),
         quiet=len(lines) - len(hits),
     )
+
+
+def scan_block(block: TextBlock, rules: Rules, open_entries: Open, *, federation: str) -> LogScan:
+    """The same for a block of a log file, without making anything of its quiet lines."""
+    if block.data[:1] in (b"{", b'"') or b"\n{" in block.data:  # JSON: its texts are escaped
+        return scan_logs(block.records(), rules, open_entries, federation=federation, final=False)
+    lines = BlockLines(block)
+    speaking = _speaking(lines, rules)
+    work = Assembly(open_entries, federation)
+    stream = stream_key(lines.record_at(0), lines.line_at(0))
+    for at in lines.needed(speaking, lambda: work.speaks(stream)):
+        work.take(lines.record_at(at), lines.line_at(at), hit=at in speaking)
+    ends = [(lines.record_at(at), lines.line_at(at)) for at in lines.ends(TIMED_LINES)]
+    return LogScan(
+        entries=work.entries,
+        presence=_presence(ends, federation),
+        unread=[],
+        open=work.freeze(),
+        heard=len(speaking),
+        quiet=lines.count - len(speaking),
+    )
+
+
+def _speaking(lines: BlockLines, rules: Rules) -> set[int]:
+    """Where the lines begin that have something to say."""
+    found: set[int] = set()
+    until = -1
+    for hit in rules.log_automaton.hits(lines.text):
+        if hit.end > until:
+            at = lines.begin_of(hit.start)
+            until = lines.end_of(at)
+            found.add(at)
+    found.update(at for at in lines if at not in found and needs_look(lines.at(at)))
+    return found
 
 
 def read_answer(record: RawRecord, value: object, rules: Rules, *, federation: str) -> list[Entry]:

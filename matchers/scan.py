@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from matchers.display import visible
 from matchers.entries import Open
-from matchers.logs import LogScan, read_answer, scan_logs
+from matchers.logs import LogScan, read_answer, scan_block, scan_logs
 from matchers.merge import join_all, join_offsets
 from matchers.observe import observe, origin_of
 from matchers.rules import Rules
@@ -21,7 +21,7 @@ from schemas.dead_letter import PAYLOAD_KEPT, DeadLetter
 from schemas.entry import Entry, Origin, Where
 from schemas.errors import Reason, SchemaError
 from schemas.observation import Observation, Observations
-from schemas.record import RawRecord
+from schemas.record import RawRecord, TextBlock
 from schemas.sources import kubernetes, runai
 
 TOPICS = (
@@ -80,10 +80,10 @@ class _Batch:
         for observation in observe(origin, entry, self.rules):
             self.add(origin, observation)
 
-    def add_logs(self, logs: Sequence[RawRecord], scanned: LogScan) -> None:
+    def add_logs(self, scanned: LogScan) -> None:
         """What the log lines said. Presence is counted for the partition that shows it."""
         self.counts["flare-logs", "quiet"] += scanned.quiet
-        self.counts["flare-logs", "read"] += len(logs) - scanned.quiet - len(scanned.unread)
+        self.counts["flare-logs", "read"] += scanned.heard
         for entry in scanned.entries:
             if entry.origin is not None:
                 self.add_entry(entry.origin, entry)
@@ -95,6 +95,25 @@ class _Batch:
     def scanned(self, source: str) -> tuple[tuple[int, int], ...]:
         """The offsets of a source partition that this batch was made from."""
         return join_offsets([(offset, offset) for offset in self.offsets.get(source, ())], [])
+
+    def result(self, still_open: Open) -> Scanned:
+        """What the batch said, by scope and source, each thing once."""
+        observations = [
+            Observations(
+                scope=scope,
+                source=source,
+                observed_time_ms=self.now_ms,
+                observations=tuple(join_all(found)),
+                scanned=self.scanned(source),
+            )
+            for (scope, source), found in sorted(self.found.items())
+        ]
+        return Scanned(
+            observations=observations,
+            dead_letters=self.dead,
+            open=still_open,
+            counts=self.counts,
+        )
 
     def bury(self, record: RawRecord, error: SchemaError) -> None:
         self.counts[record.topic, "dead"] += 1
@@ -109,20 +128,24 @@ def scope_of(where: Where, options: ScanOptions) -> str:
 
 
 def scan(
-    batch: Sequence[RawRecord],
+    batch: Sequence[RawRecord] | TextBlock,
     rules: Rules,
     open_entries: Open,
     options: ScanOptions,
     *,
     final: bool = False,
 ) -> Scanned:
-    """Read one batch of one or more partitions.
+    """Read one batch of one or more partitions, or a block of a log file.
 
     `open_entries` are those that earlier batches left open; `final` closes all of them. Same
     arguments, same answer; how records are cut into batches makes no difference to what is said
     in all.
     """
     work = _Batch(rules, options)
+    if isinstance(batch, TextBlock):
+        in_block = scan_block(batch, rules, open_entries, federation=options.federation)
+        work.add_logs(in_block)
+        return work.result(in_block.open)
     logs: list[RawRecord] = []
     for record in batch:
         work.note(record)
@@ -138,20 +161,8 @@ def scan(
         for entry in entries:
             work.add_entry(origin_of(record), entry)
     scanned = scan_logs(logs, rules, open_entries, federation=options.federation, final=final)
-    work.add_logs(logs, scanned)
-    observations = [
-        Observations(
-            scope=scope,
-            source=source,
-            observed_time_ms=work.now_ms,
-            observations=tuple(join_all(found)),
-            scanned=work.scanned(source),
-        )
-        for (scope, source), found in sorted(work.found.items())
-    ]
-    return Scanned(
-        observations=observations, dead_letters=work.dead, open=scanned.open, counts=work.counts
-    )
+    work.add_logs(scanned)
+    return work.result(scanned.open)
 
 
 def _decoded(record: RawRecord) -> object:

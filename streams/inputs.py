@@ -9,11 +9,10 @@ counted, and the rest goes on.
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from schemas.errors import Reason, SchemaError
-from schemas.record import RawRecord
+from schemas.record import RawRecord, TextBlock
 from schemas.sources.folders import is_uuid, looks_like_site
 from streams.dumps import Place, Rejected, records_of, rejected
 from streams.formats import DOCUMENT_BYTES, LINE_BYTES, Documents, Piece, is_junk
@@ -26,25 +25,6 @@ LOGS = "flare-logs"
 _IDENTITY = re.compile(rb"\[identity=([^,\]\s]{1,128})")  # of a fl_ctx (facts, flare 1.2)
 FIRST_FILE = 100_000
 """Partition of the first file. No topic has so many: files share no offsets with dumps."""
-
-
-class TextBlock(Struct, frozen=True, kw_only=True):
-    """Many whole lines of one log at once, valid UTF-8; most are quiet and never looked at."""
-
-    path: str
-    partition: int
-    first_offset: int
-    data: bytes
-
-    def records(self) -> list[RawRecord]:
-        """The same, a record per line that is not empty."""
-        found: list[RawRecord] = []
-        offset = self.first_offset
-        for line in self.data.split(b"\n"):
-            if line.strip():
-                found.append(_line(self.path, self.partition, offset, line))
-            offset += len(line) + 1
-        return found
 
 
 Batch = list[RawRecord]
@@ -136,7 +116,11 @@ class Reader:
                 self._rejected.append(rejected(data, place, error))
             elif b"\0" not in data and _is_utf8(data):
                 yield TextBlock(
-                    path=found.label, partition=partition, first_offset=offset, data=data
+                    topic=LOGS,
+                    path=found.label,
+                    partition=partition,
+                    first_offset=offset,
+                    data=data,
                 )
             else:
                 yield from _batched(self._hard_lines(data, place))

@@ -14,8 +14,9 @@ from schemas.codec import encode
 from schemas.dead_letter import DeadLetter
 from schemas.diagnosis import Diagnosis, Subject
 from schemas.errors import Reason
+from schemas.record import TextBlock
 from streams.dumps import Rejected
-from streams.inputs import Batch, Reader, TextBlock
+from streams.inputs import Batch, Reader
 from streams.selection import Question, Selection
 from streams.walk import Unread
 
@@ -80,9 +81,7 @@ class Session:
 
     def feed(self, batch: Batch | TextBlock) -> Iterator[Diagnosis]:
         """Scan one batch and apply what it says; yields the revisions that are due."""
-        records = batch.records() if isinstance(batch, TextBlock) else batch
-        self.records += len(records)
-        yield from self._apply(scan(records, self.rules, self._open, self._scan_options))
+        yield from self._apply(scan(batch, self.rules, self._open, self._scan_options))
 
     def finish(self) -> Iterator[Diagnosis]:
         """The input has ended: close what is open, and judge every subject once more."""
@@ -101,6 +100,7 @@ class Session:
 
     def _apply(self, scanned: Scanned) -> Iterator[Diagnosis]:
         self._open = scanned.open
+        self.records += sum(scanned.counts.values())
         self.bury(scanned.dead_letters)
         for message in scanned.observations:
             self.scopes.add(message.scope)

@@ -14,10 +14,10 @@ import orjson
 import pytest
 
 from schemas.errors import Reason
-from schemas.record import RawRecord
+from schemas.record import RawRecord, TextBlock
 from streams import opening
 from streams.formats import tell
-from streams.inputs import Reader, TextBlock
+from streams.inputs import Reader
 
 LINE = b"2026-05-12 09:00:01,120 - ClientRunner - INFO - client runner started"
 LATER = b"2026-05-12 09:00:02,120 - ClientRunner - ERROR - task failed"
