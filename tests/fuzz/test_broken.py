@@ -48,7 +48,6 @@ def test_a_large_broken_file_is_survived(name: str, tmp_path: Path) -> None:
         pytest.param("binary.bin", id="binary"),
         pytest.param("cut-off.jsonl", id="cut-off"),
         pytest.param("cut-off.jsonl.gz", id="cut-off-gzip"),
-        pytest.param("not-gzip.jsonl.gz", id="named-gzip-is-text"),
         pytest.param("unknown-topics.jsonl", id="unknown-topics"),
         pytest.param("wrong-shapes.jsonl", id="wrong-shapes"),
     ],
