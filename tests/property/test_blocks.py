@@ -20,10 +20,10 @@ LINES = [
     "",
     "a bare line without anything",
     "ModuleNotFoundError: No module named 'torchio'",
-    "2026-06-02 10:00:03,{0:03d} - ExternalProcessBackend - INFO - Traceback (most recent call last):",
-    "2026-06-02 10:00:03,{0:03d} - ExternalProcessBackend - INFO - KeyError: 'x{0}'",
+    "2026-06-02 10:00:03,{0:03d} - SubprocessLauncher - INFO - Traceback (most recent call last):",
+    "2026-06-02 10:00:03,{0:03d} - SubprocessLauncher - INFO - KeyError: 'x{0}'",
     "2026-06-02 10:00:04,{0:03d} - Cell - ERROR - [ME=site-1] cannot send: target_unreachable\r",
-    '{{"asctime": "2026-06-02 10:00:05,{0:03d}", "name": "c", "levelname": "ERROR", "message": "x"}}',
+    '{{"asctime": "2026-06-02 10:00:05,{0:03d}", "levelname": "INFO", "message": "x"}}',
 ]
 texts = st.lists(st.sampled_from(LINES), min_size=1, max_size=40).map(
     lambda rows: "".join(f"{row.format(number)}\n" for number, row in enumerate(rows))
