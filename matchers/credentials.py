@@ -19,7 +19,7 @@ WORD_CAP = 64
 _QUOTE = r"""\\{0,3}["'`]"""
 _SEPARATOR = re.compile(
     rf"""(?:{_QUOTE})?(?:\s{{0,4}}(?::=|=>|=|:)\s{{0,4}}"""
-    rf"""|,\s{{0,2}}(?:{_QUOTE})?[Vv]alue(?:{_QUOTE})?\s{{0,2}}[:=]\s{{0,2}})"""
+    rf"""|(?:,\s{{0,2}}|(?:\r?\n|\\n)[ -]{{0,32}})(?:{_QUOTE})?[Vv]alue(?:{_QUOTE})?\s{{0,2}}[:=]\s{{0,2}})"""
 )
 _BLANKS = re.compile(r"[ \t]{1,4}")
 _IS = re.compile(r"[ \t]{1,2}(?:is|was)[ \t]{1,2}|[ \t]{1,2}")

@@ -6,14 +6,16 @@ What is not promised: orders without any of the words, made-up ciphers, more tha
 """
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import re2
 from msgspec import Struct
+from msgspec.structs import replace
 
 from matchers.automaton import fold
 from matchers.display import defang, visible
-from matchers.lines import Line, Slots
+from matchers.lines import Line, Met, Slots
 from matchers.normalise import Canonical, canonical, clip
 from matchers.redact import Redactor
 from matchers.slots import FAMILIES, Lexicon, Quiet, Rule, read_lexicon
@@ -48,14 +50,15 @@ _HEADER = re.compile(
     r"""[\w-]{1,40} {2,8}|\d{2,4}[-/]\d\d[-/]\d\d[ T][\d:.,]{8,16}Z? \|? ?[A-Z]{4,8} """
     r"""[\w.$ |-]{0,80}[:|-] )"""
 )
+_WORDS = re.compile(r"[\w' ]{2,}")
 _NEEDS_LOOK = re.compile(
     r"[^\x20-\x7e\t]"  # another script, or a control character
-    r"|\\(?:u00[01]|u20[026]|ufe|ud[89ab]|x1b|x9b|033|e\[)"
+    r"|\\(?:u[0-9a-fA-F]{4}|U000|x[2-7][0-9a-fA-F]|x1b|x9[bd]|033|e\[)"
     r"|(?:%[0-9a-fA-F]{2}[^%\s]{0,40}){3}|&#x?\d"
     r"|(?:\b\w ){8}"
-    r"|\w {3,}\w+,? {3,}\w+,? {3,}\w"
-    r"|(?:[a-zA-Z]{2,}[_-](?!\d)){5}"
-    r"|(?:\b(?=\w*[a-z])\w*[a-z][013457][a-z]?\w* [^\s]{0,12} ?){3}"
+    r"|\w {3,12}\w{1,40},? {3,12}\w{1,40},? {3,12}\w"
+    r"|(?<![a-zA-Z])(?:[a-zA-Z]{2,24}[_-](?!\d)){4}[a-zA-Z]"
+    r"|(?:(?<![\w.-])\w{0,12}[A-Za-z][013457]{1,2}[G-Zg-z]\w{0,12}(?![\w.-])[^\n]{0,24}?){2}"
     r"|(?<![\w/.-])(?=[A-Za-z+/]{0,23}[0-9])(?=[a-z0-9+/]{0,23}[A-Z])(?=[A-Z0-9+/]{0,23}[a-z])"
     r"[A-Za-z0-9+]{12}[A-Za-z0-9+/]{12}"
 )
@@ -130,21 +133,31 @@ class Detector:
         self, previous: str, text: str, *, source: str = "flare_log"
     ) -> Suspicion | None:
         """Why two neighbouring lines are suspicious together, when neither is alone."""
-        first, second = message_of(previous)[:PAIR_KEPT], message_of(text)[:PAIR_KEPT]
+        first = canonical(message_of(previous)[:PAIR_KEPT]).text
+        second = canonical(message_of(text)[:PAIR_KEPT]).text
         if not (self._has_slot(first) and self._has_slot(second)):
             return None
-        return self.inspect(f"{first.rstrip()} {second.lstrip()}", source=source)
+        joined = f"{first} {second}"
+        best = self._judge(joined, "", 0, across=len(first))
+        if best.score <= THRESHOLD:  # neighbours by chance need more than one line does
+            return None
+        form = Canonical(joined, joined, frozenset())
+        return self._suspicion(joined, form, replace(best, note="two lines"), {})
 
     def _has_slot(self, text: str) -> bool:
-        line = self._slots.line(canonical(text).text)
+        line = self._slots.line(text)
         return any(line.hits(need) for rule in self._rules for need in rule.needs)
 
-    def _judge(self, text: str, note: str, added: int, *, unspaced: bool = False) -> _Judged:
+    def _judge(
+        self, text: str, note: str, added: int, *, unspaced: bool = False, across: int = 0
+    ) -> _Judged:
         line = self._slots.line(text, unspaced=unspaced)
-        met = [(rule, at) for rule, at in line.rules() if rule.strong or not note]
+        met = [m for m in line.rules() if m.rule.strong or not note]
+        if across:
+            met = [m for m in met if m.start < across < m.end]
         if not met:
             return _Judged(0, (), text, 0, note, telling=bool(line.hits(_TELLING)))
-        return _Judged(*_scored(met, line, added), text, min(at for _, at in met), note)
+        return _Judged(*_scored(met, line, added), text, min(m.start for m in met), note)
 
     def _other_readings(self, raw: str, form: Canonical) -> list[_Judged]:
         readings: list[_Judged] = []
@@ -187,7 +200,8 @@ class Detector:
         shown = visible(defang(self._redactor.redact(text)))
         if len(shown) <= EXCERPT_KEPT:
             return shown
-        at = max(0, fold(shown).find(wanted)) if wanted else 0
+        words = _WORDS.match(wanted.partition("http")[0])
+        at = max(0, fold(shown).find(words[0])) if words else 0
         start = max(0, min(at - 40, len(shown) - EXCERPT_KEPT + 2))
         end = start + EXCERPT_KEPT - 2
         return f"{'…' if start else ''}{shown[start:end]}{'…' if end < len(shown) else ''}"
@@ -210,8 +224,8 @@ def _apart(text: str) -> str:
     return f"{text[: found.end()]}\n{text[found.end() :]}" if found else text
 
 
-def _scored(met: list[tuple[Rule, int]], line: Line, added: int) -> tuple[int, tuple[Rule, ...]]:
-    rules = tuple(rule for rule, _ in met)
+def _scored(met: list[Met], line: Line, added: int) -> tuple[int, tuple[Rule, ...]]:
+    rules = tuple(m.rule for m in met)
     score = max(rule.score for rule in rules) + added
     if line.hits("pressure"):
         score += 1
@@ -251,11 +265,17 @@ def _anchors(lexicon: Lexicon) -> tuple[str, ...]:
                 end = " " if slot.order and phrase[-1].isalnum() else ""  # an order goes on
                 phrase = phrase.rstrip("*")
                 found.update(phrase.replace(" ", joined) + end for joined in " -_")
-    kept: list[str] = []
+    kept: set[str] = set()
     for phrase in sorted(found, key=lambda p: (len(p), p)):
-        if not any(shorter in phrase for shorter in kept):
-            kept.append(phrase)
+        if not any(part in kept for part in _parts(phrase)):
+            kept.add(phrase)
     return tuple(sorted(kept))
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Every piece of a text."""
+    ends = range(1, len(text) + 1)
+    return (text[start:end] for end in ends for start in range(end))
 
 
 def lint_injection(path: Path | None = None) -> list[str]:

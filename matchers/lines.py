@@ -62,6 +62,14 @@ def can_order(text: str, start: int, end: int) -> bool:
     return last in _LEADS and not _REPORTS.search(head)
 
 
+class Met(NamedTuple):
+    """A rule, and the piece of the line that meets it."""
+
+    rule: Rule
+    start: int
+    end: int
+
+
 class _Pattern(NamedTuple):
     """A slot row's regex, and where it does not count."""
 
@@ -132,14 +140,14 @@ class Line:
         self._unspaced = unspaced
         self._known: dict[str, list[Hit]] = {}
 
-    def rules(self) -> Iterator[tuple[Rule, int]]:
-        """Every rule that the line meets, and where it begins to."""
+    def rules(self) -> Iterator[Met]:
+        """Every rule that the line meets, and where."""
         mask = self._mask
         for rule, needs in self._slots.rules:
             if all(mask & need for need in needs):
-                start = self._meets(rule)
-                if start is not None:
-                    yield rule, start
+                span = self._meets(rule)
+                if span is not None:
+                    yield Met(rule, *span)
 
     def hits(self, need: str) -> list[Hit]:
         """Where a need's slots stand, by rising start."""
@@ -187,8 +195,8 @@ class Line:
                     return found
         return found
 
-    def _meets(self, rule: Rule) -> int | None:
-        """Where the piece of the line begins in which all needs stand near each other."""
+    def _meets(self, rule: Rule) -> tuple[int, int] | None:
+        """The piece of the line in which all needs of a rule stand near each other."""
         lists: list[list[Hit]] = []
         for need in rule.needs:
             hits = self.hits(need)
@@ -196,9 +204,9 @@ class Line:
                 return None
             lists.append(hits)
         for first in lists[0]:
-            start = _around(first, lists[1:], rule)
-            if start is not None:
-                return start
+            span = _around(first, lists[1:], rule)
+            if span is not None:
+                return span
         return None
 
 
@@ -213,8 +221,8 @@ def _ends_word(text: str, end: int, joins: str) -> bool:
     return not (last.isascii() and last.isalnum() and (after.isalnum() or after in joins))
 
 
-def _around(first: Hit, others: list[list[Hit]], rule: Rule) -> int | None:
-    start, at = first.start, first.end
+def _around(first: Hit, others: list[list[Hit]], rule: Rule) -> tuple[int, int] | None:
+    start, end, at = first.start, first.end, first.end
     for hits in others:
         chosen = None
         for hit in hits:
@@ -228,5 +236,5 @@ def _around(first: Hit, others: list[list[Hit]], rule: Rule) -> int | None:
         if chosen is None:
             return None
         at = chosen.end
-        start = min(start, chosen.start)
-    return start
+        start, end = min(start, chosen.start), max(end, chosen.end)
+    return start, end

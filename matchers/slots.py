@@ -30,9 +30,9 @@ class Slot(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Phrases of one kind. Several rows may share a name, for instance one per language.
 
     `order`: a phrase counts only where an order can stand: at a start, after a mark, after "please"
-    or "must". A star at a phrase's end stands for any ending. `regex` (RE2) adds what no phrase can
-    say; where there are `hints`, it needs one of these literals. `common` are phrases and hints that
-    ordinary logs hold too often for them to wake a line up; they count once it is awake.
+    or "must". A star at a phrase's end stands for any ending. `regex` (RE2) adds what no phrase
+    can say; where there are `hints`, it needs one of these literals. `common` are phrases and
+    hints that ordinary logs hold too often for them to wake a line up; they count once it is awake.
     """
 
     name: str

@@ -28,7 +28,7 @@ class View(NamedTuple):
     unspaced: bool = False
 
 
-_JOINED = re.compile(r"(?:[a-z]+[_/.;,:-]{1,3}){4,}[a-z]")
+_JOINED = re.compile(r"(?<![a-z])(?:[a-z]{1,24}[_/.;,:-]{1,3}){4}[a-z]")
 _JOINERS = re.compile(r"(?<=[^\W_])[_/.-]{1,2}(?=[^\W_])|(?<=[,;:])[_/.-]{1,2}|(?<=\w)\.(?= )")
 _DASHES = re.compile(r"_|(?<=[^\W_])-(?=[^\W_])|(?<=[,;:])[_-]|(?<=\w)\.(?= )")
 _STOPS = re.compile(r"(?<=\w)[.](?= \w)")
