@@ -72,23 +72,11 @@ class Rules:
 
     @classmethod
     def load(cls, folders: Sequence[Path] = ()) -> "Rules":
-        """The built-in rules with the user's folders over them. Raises `CatalogError`."""
-        faults: list[Fault] = []
+        """The built-in rules with the user's folders over them. Raises `CatalogError`.
 
-        def attempt(read: Callable[[], T]) -> T | None:
-            try:
-                return read()
-            except CatalogError as error:
-                faults.extend(error.faults)
-                return None
-
-        catalog = attempt(lambda: load(folders))
-        secrets = attempt(lambda: _layered(read_secrets, folders, SECRETS))
-        lexicon = attempt(lambda: _layered(read_lexicon, folders, INJECTION))
-        if catalog is None or secrets is None or lexicon is None:
-            raise CatalogError(faults)
-        redactor = Redactor(secrets)
-        return cls(catalog, Detector(lexicon, redactor), redactor)
+        The built-in ones are made once per process: they ship with the code and cannot change.
+        """
+        return _compiled(folders) if folders else _builtin_rules()
 
     @classmethod
     def of(cls, catalog: Catalog) -> "Rules":
@@ -190,6 +178,31 @@ class _Row:
 def object_kind(where: Where) -> str:
     """The kind of the Kubernetes object an entry is about; a pod's place has no `kind`."""
     return where.kind or ("Pod" if where.pod else "")
+
+
+@cache
+def _builtin_rules() -> Rules:
+    return _compiled(())
+
+
+def _compiled(folders: Sequence[Path]) -> Rules:
+    """The rules of these folders over the built-in ones; the faults of all files at once."""
+    faults: list[Fault] = []
+
+    def attempt(read: Callable[[], T]) -> T | None:
+        try:
+            return read()
+        except CatalogError as error:
+            faults.extend(error.faults)
+            return None
+
+    catalog = attempt(lambda: load(folders))
+    secrets = attempt(lambda: _layered(read_secrets, folders, SECRETS))
+    lexicon = attempt(lambda: _layered(read_lexicon, folders, INJECTION))
+    if catalog is None or secrets is None or lexicon is None:
+        raise CatalogError(faults)
+    redactor = Redactor(secrets)
+    return Rules(catalog, Detector(lexicon, redactor), redactor)
 
 
 @cache
