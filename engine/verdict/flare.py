@@ -69,11 +69,19 @@ def _is_blocked(view: View) -> bool:
 
 
 def _near(view: View) -> tuple[Observation, ...]:
-    if _is_blocked(view) or not view.own:
-        return view.around
-    begin = min(item.first_ms for item in view.own) - NEAR_MS
-    end = max(item.last_ms for item in view.own) + NEAR_MS
-    return tuple(i for i in view.around if i.first_ms <= end and i.last_ms >= begin)
+    """What the sites said outside jobs that can bear on this one.
+
+    In time: at most ten minutes away from a job that ran; for one that could not start, anything
+    before. In place: the job's own workspace, where that is among what is known.
+    """
+    workspaces = {item.where.workspace for item in view.own if item.where.workspace}
+    around = [i for i in view.around if i.where.workspace in workspaces] or view.around
+    dated = [item for item in view.own if item.first_ms > 0]
+    if not dated:
+        return tuple(around) if _is_blocked(view) else ()
+    end = max(item.last_ms for item in dated) + NEAR_MS
+    begin = 0 if _is_blocked(view) else min(item.first_ms for item in dated) - NEAR_MS
+    return tuple(i for i in around if i.first_ms <= end and i.last_ms >= begin)
 
 
 def _only_the_server(support: Support) -> bool:
