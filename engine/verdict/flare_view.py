@@ -197,6 +197,7 @@ def _log_access(own: Sequence[Observation]) -> tuple[tuple[str, ...], tuple[str,
     denied = {i.where.site or i.detail for i in answers if not _readable(i)}
     if any(item.where.site == SERVER or item.detail == SERVER for item in answers):
         denied |= set(_expected(own)) - {SERVER}  # an answer for all sites lists all it has
+    denied |= {name for i in own if i.signal == "echo.log_stream_broken" for name in about(i)}
     truncated = {item.where.site or item.detail for item in answers if item.reason == "truncated"}
     truncated |= {
         item.where.site

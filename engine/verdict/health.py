@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from engine.verdict.flare_view import ABORTED, COMPLETED, FAILED, SERVER, View, concerned
 from engine.verdict.patterns import Rejected
+from engine.verdict.sites import awaited
 from schemas.observation import Observation
 
 FAILURE_ECHOES = (
@@ -59,6 +60,7 @@ def ending_of(view: View, rejected: list[Rejected]) -> Ending:
             subcause="stalled",
             why="a started run has shown no progress for the set time",
             evidence=started[-1:],
+            sites=tuple(sorted(awaited(view, view.own))),
         )
     reports = view.having("job.report")
     if reports:

@@ -11,6 +11,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from engine.verdict.flare_view import (
+    ABORTED,
     COMPLETED,
     SERVER,
     View,
@@ -33,6 +34,8 @@ CONFIRMING = (
 UNANSWERED = ("flare.task_timeout", "flare.site_not_answering")
 RESULTS = ("progress.result_received", "progress.result_accepted")
 GOOD_END = "progress.controller_finished"
+ABORT_ORDER = "cleanup.abort_command"
+OWN_KILL = "cleanup.own_kill"
 LAST_LOCAL_RANK = (
     150  # up to here a pattern says what went wrong in one place; then liveness begins
 )
@@ -129,7 +132,7 @@ def _refusal(
     """Why this piece of evidence does not count, or None when it does."""
     if _is_cancelled(pattern, item, pool):
         return "cancelled", "a later success takes it back"
-    if _is_explained(pattern, item, pool):
+    if _is_explained(pattern, item, pool) or _was_aborted(pattern, item, pool, view):
         return "explained", "it follows from what happened there just before"
     if not _needs_met(pattern, item, pool):
         return "needs", "what the pattern needs beside it was not seen at that time"
@@ -160,6 +163,19 @@ def _is_explained(pattern: Pattern, item: Observation, pool: Sequence[Observatio
         and any(0 <= item.first_ms - at <= EXPLAINED_WITHIN_MS for at in moments(cause))
         for cause in pool
     )
+
+
+def _was_aborted(
+    pattern: Pattern, item: Observation, pool: Sequence[Observation], view: View
+) -> bool:
+    """Whether a job that ended as aborted had been told to stop when its process was killed.
+
+    The job record is a witness of its own; it explains no kill that came before the order.
+    """
+    if view.status != ABORTED or OWN_KILL not in pattern.explained_by:
+        return False
+    orders = [order.first_ms for order in pool if order.signal == ABORT_ORDER]
+    return not orders or min(orders) <= item.first_ms
 
 
 def _needs_met(pattern: Pattern, item: Observation, pool: Sequence[Observation]) -> bool:

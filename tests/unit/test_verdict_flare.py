@@ -273,6 +273,20 @@ CASES = [
         (A,),
         "medium",
     ),
+    Case(
+        "15 the record says aborted",
+        [seen("cleanup.abort_command", B, 3), seen("flare.exit_neg9", SERVER, 5), ABORTED],
+        "UNKNOWN",
+        (),
+        "low",
+    ),
+    Case(
+        "15 aborted only after the kill",
+        [seen("flare.exit_neg9", A, 5), seen("cleanup.abort_command", B, 300), ABORTED],
+        "PROCESS_EXIT_NEG9",
+        (A,),
+        "medium",
+    ),
     Case("15 an operator's abort", [seen("cleanup.abort_command", A, 3), ABORTED], None),
     Case(
         "15 a log that stops, RC 101",
@@ -364,6 +378,17 @@ CASES = [
             seen("site.logs", SERVER, reason="available"),
             seen("job.deploy", A),
             seen("job.deploy", B),
+            FAILED,
+        ],
+        "PARTIAL_LOG_VISIBILITY",
+        (),
+        "low",
+    ),
+    Case(
+        "19 a log that was never streamed",
+        [
+            seen("echo.log_stream_broken", SERVER, 5, about=B),
+            seen("echo.run_aborted", SERVER, 6),
             FAILED,
         ],
         "PARTIAL_LOG_VISIBILITY",
