@@ -17,9 +17,10 @@ KEY_BLOCK_CAP = 16384  # a private key of 100 lines
 WORD_CAP = 64
 
 _QUOTE = r"""\\{0,3}["'`]"""
+_NEXT_FIELD = r"(?:,\s{0,2}|(?:\r?\n|\\n)[ -]{0,32})"  # of a pair of name and value
 _SEPARATOR = re.compile(
-    rf"""(?:{_QUOTE})?(?:\s{{0,4}}(?::=|=>|=|:)\s{{0,4}}"""
-    rf"""|(?:,\s{{0,2}}|(?:\r?\n|\\n)[ -]{{0,32}})(?:{_QUOTE})?[Vv]alue(?:{_QUOTE})?\s{{0,2}}[:=]\s{{0,2}})"""
+    rf"""(?:{_QUOTE})?(?:[ \t]{{0,4}}(?::=|=>|=|:)[ \t]{{0,4}}"""
+    rf"""|{_NEXT_FIELD}(?:{_QUOTE})?[Vv]alue(?:{_QUOTE})?[ \t]{{0,2}}[:=][ \t]{{0,2}})"""
 )
 _BLANKS = re.compile(r"[ \t]{1,4}")
 _IS = re.compile(r"[ \t]{1,2}(?:is|was)[ \t]{1,2}|[ \t]{1,2}")

@@ -18,8 +18,9 @@ from matchers.display import defang, visible
 from matchers.lines import Line, Met, Slots
 from matchers.normalise import Canonical, canonical, clip
 from matchers.redact import Redactor
-from matchers.slots import FAMILIES, Lexicon, Quiet, Rule, read_lexicon
+from matchers.slots import FAMILIES, Lexicon, Rule, read_lexicon
 from matchers.views import views
+from matchers.waking import anchors, needs_look
 
 THRESHOLD = 5
 EXCERPT_KEPT = 200
@@ -51,17 +52,6 @@ _HEADER = re.compile(
     r"""[\w.$ |-]{0,80}[:|-] )"""
 )
 _WORDS = re.compile(r"[\w' ]{2,}")
-_NEEDS_LOOK = re.compile(
-    r"[^\x20-\x7e\t]"  # another script, or a control character
-    r"|\\(?:u[0-9a-fA-F]{4}|U000|x[2-7][0-9a-fA-F]|x1b|x9[bd]|033|e\[)"
-    r"|(?:%[0-9a-fA-F]{2}[^%\s]{0,40}){3}|&#x?\d"
-    r"|(?:\b\w ){8}"
-    r"|\w {3,12}\w{1,40},? {3,12}\w{1,40},? {3,12}\w"
-    r"|(?<![a-zA-Z])(?:[a-zA-Z]{2,24}[_-](?!\d)){4}[a-zA-Z]"
-    r"|(?:(?<![\w.-])\w{0,12}[A-Za-z][013457]{1,2}[G-Zg-z]\w{0,12}(?![\w.-])[^\n]{0,24}?){2}"
-    r"|(?<![\w/.-])(?=[A-Za-z+/]{0,23}[0-9])(?=[a-z0-9+/]{0,23}[A-Z])(?=[A-Z0-9+/]{0,23}[a-z])"
-    r"[A-Za-z0-9+]{12}[A-Za-z0-9+/]{12}"
-)
 
 
 class Suspicion(Struct, frozen=True, kw_only=True):
@@ -103,7 +93,7 @@ class Detector:
         self._quiet = [
             (frozenset(row.families), _template(t)) for row in lexicon.quiet for t in row.templates
         ]
-        self.anchors = _anchors(lexicon)
+        self.anchors = anchors(lexicon)
 
     @classmethod
     def load(cls, path: Path | None = None, *, redactor: Redactor | None = None) -> "Detector":
@@ -207,11 +197,6 @@ class Detector:
         return f"{'…' if start else ''}{shown[start:end]}{'…' if end < len(shown) else ''}"
 
 
-def needs_look(text: str) -> bool:
-    """Whether a line has to be inspected although it has no anchor: it may read otherwise."""
-    return _NEEDS_LOOK.search(text) is not None
-
-
 def message_of(text: str) -> str:
     """A line without the header that a logger put before its message."""
     found = _HEADER.match(text)
@@ -253,31 +238,6 @@ def _template(template: str) -> "re2._Regexp[str]":
     return re2.compile(pattern.replace(r"\{\}", r"\S{1,160}"))
 
 
-def _anchors(lexicon: Lexicon) -> tuple[str, ...]:
-    wanted = {name for rule in lexicon.rules for name in rule.anchor}
-    found: set[str] = set()
-    for slot in lexicon.slots:
-        if slot.name not in wanted:
-            continue
-        found.update(fold(hint) for hint in slot.hints if hint not in slot.common)
-        for phrase in map(fold, slot.phrases):
-            if phrase.isascii() and phrase not in slot.common:
-                end = " " if slot.order and phrase[-1].isalnum() else ""  # an order goes on
-                phrase = phrase.rstrip("*")
-                found.update(phrase.replace(" ", joined) + end for joined in " -_")
-    kept: set[str] = set()
-    for phrase in sorted(found, key=lambda p: (len(p), p)):
-        if not any(part in kept for part in _parts(phrase)):
-            kept.add(phrase)
-    return tuple(sorted(kept))
-
-
-def _parts(text: str) -> Iterator[str]:
-    """Every piece of a text."""
-    ends = range(1, len(text) + 1)
-    return (text[start:end] for end in ends for start in range(end))
-
-
 def lint_injection(path: Path | None = None) -> list[str]:
     """What the catalog's own samples disprove: nothing, for a catalog that may be used."""
     lexicon = read_lexicon(path)
@@ -299,4 +259,4 @@ def lint_injection(path: Path | None = None) -> list[str]:
     return faults
 
 
-__all__ = ["Detector", "Quiet", "Suspicion", "lint_injection", "message_of", "needs_look"]
+__all__ = ["Detector", "Suspicion", "lint_injection", "message_of", "needs_look"]
