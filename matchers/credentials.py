@@ -244,3 +244,37 @@ def web_token(text: str, start: int) -> Span | None:
     """The JSON web token that starts at `start`, signed or cut off."""
     found = _JWT.match(text, start, start + VALUE_CAP)
     return found.span() if found else None
+
+
+_CALL_ARGUMENTS = re.compile(
+    r"""\(\s{0,2}["'][^"'\n]{0,64}["'],\s{0,2}(?:password=)?["']([^"'\n]{3,256})["']"""
+)
+
+
+def login_call(text: str, end: int, never: Collection[str]) -> Span | None:
+    """The password in `login('user', 'password')`, as code and tracebacks show it."""
+    found = _CALL_ARGUMENTS.match(text, end)
+    return found.span(1) if found and is_secret(found[1], never) else None
+
+
+_DATA = re.compile(r"""[Dd]ata(?:\\{0,3}")?:""")
+_DATUM = re.compile(
+    rf"""[\s,{{]{{0,64}}(?:{_QUOTE})?[\w.-]{{1,128}}(?:{_QUOTE})?:[ \t]{{0,4}}"""
+    rf"""(?:{_QUOTE})?([\w+/=-]{{4,8192}})(?:{_QUOTE})?"""
+)
+
+
+def secret_object(text: str, start: int) -> list[Span]:
+    """The values of a Kubernetes Secret whose kind is named at `start`."""
+    at, stop = max(0, start - VALUE_CAP), start + VALUE_CAP
+    spans: list[Span] = []
+    for _ in range(4):  # data, stringData, and two that only sound so
+        at = text.find("ata", at, stop) + 3
+        if at < 3:
+            break
+        data = _DATA.match(text, at - 4)
+        found = _DATUM.match(text, data.end()) if data else None
+        while found is not None and len(spans) < 64:
+            spans.append(found.span(1))
+            found = _DATUM.match(text, found.end())
+    return spans

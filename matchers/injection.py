@@ -6,7 +6,6 @@ What is not promised: orders without any of the words, made-up ciphers, more tha
 """
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import re2

@@ -69,6 +69,11 @@ class Redactor:
         watch(["private key-----", "key block-----"], _key_blocks)
         watch(["eyj"], _one("jwt", lambda t, start, _: credentials.web_token(t, start)))
         watch(["cookie"], _cookies)
+        watch(
+            ["login", "authenticate", "connect"],
+            _one("password", lambda t, _, end: credentials.login_call(t, end, never)),
+        )
+        watch(['"kind":"secret"', '"kind": "secret"', "kind: secret"], _secret_object)
         self._finders = tuple(finders)
         self._automaton = Automaton(phrases)
 
@@ -194,6 +199,12 @@ def _key_blocks(text: str, start: int, end: int) -> list[tuple[int, int, str]]:
 
 def _cookies(text: str, start: int, end: int) -> list[tuple[int, int, str]]:
     return [(*span, "cookie") for span in credentials.cookies(text, end)]
+
+
+def _secret_object(text: str, start: int, end: int) -> list[tuple[int, int, str]]:
+    if text[end : end + 1].isalnum():  # SecretList, SecretStore
+        return []
+    return [(*span, "k8s_secret") for span in credentials.secret_object(text, start)]
 
 
 def lint_secrets(path: Path | None = None) -> list[str]:

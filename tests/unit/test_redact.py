@@ -74,6 +74,32 @@ def test_the_catalog_proves_itself() -> None:
             "password=[REDACTED:x]andMore1", "password=[REDACTED:password]", id="half-replaced"
         ),
         pytest.param(
+            "client.login('admin', 'Pa55w0rd!')",
+            "client.login('admin', '[REDACTED:password]')",
+            id="call",
+        ),
+        pytest.param(
+            '{"kind":"Secret","data":{"tls.key":"QUJDREVGRw==","user":"eHl6"},"type":"Opaque"}',
+            '{"kind":"Secret","data":{"tls.key":"[REDACTED:k8s_secret]",'
+            '"user":"[REDACTED:k8s_secret]"},"type":"Opaque"}',
+            id="kubernetes-secret",
+        ),
+        pytest.param(
+            "kind: Secret\ndata:\n  key: QUJDREVGRw==\n",
+            "kind: Secret\ndata:\n  key: [REDACTED:k8s_secret]\n",
+            id="kubernetes-secret-in-yaml",
+        ),
+        pytest.param(
+            "kubectl create secret generic x --from-literal=password=Ab1!cd",
+            "kubectl create secret generic x --from-literal=password=[REDACTED:password]",
+            id="literal-of-a-secret",
+        ),
+        pytest.param(
+            "redis://:Ab1cd!@cache:6379/0",
+            "redis://:[REDACTED:url_password]@cache:6379/0",
+            id="address-without-a-user",
+        ),
+        pytest.param(
             "Sent token: 3b1f1c1e-0000-4000-8000-00000000000a. Total clients: 1",
             "Sent token: [REDACTED:token]. Total clients: 1",
             id="uuid-behind-its-name",
@@ -100,6 +126,9 @@ def test_redacts(text: str, redacted: str) -> None:
         "password: ********",
         "api_key=${API_KEY} token={{ .Values.token }} secret=<your secret>",
         "PWD=/workspace/run-1 OLDPWD=/home/User1",
+        "password:\nTraceback42 follows",
+        "login('admin', password)",
+        '{"kind":"SecretStore","data":{"a":"QUJDREVGRw=="}}',
         "password=os.environ['DB_PASSWORD']",
         "tokenizer.pad_token=<pad>",
         "torch.float16 loss=0.31 grad_norm=1.2e+03",
