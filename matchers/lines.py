@@ -28,6 +28,7 @@ _LEADS = frozenset(
     {"please", "pls", "kindly", "must", "should", "shall", "now", "then", "and", "or", "so"}
     | {"first", "simply", "just", "also", "always", "next", "immediately", "instead", "therefore"}
     | {"afterwards", "you", "operator", "operators", "admin", "admins", "do", "not"}
+    | {"recovery", "hotfix", "workaround", "resolution", "remedy"}
 )
 _OBLIGES = frozenset(
     {"need", "needs", "have", "has", "had", "required", "ought", "instructed", "asked", "you"}
