@@ -1,7 +1,7 @@
 """Lines of a block of text, found where they are needed instead of cut one by one."""
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from matchers.held import INSIDE, THREAD
 from schemas.record import RawRecord, TextBlock
@@ -62,6 +62,16 @@ class BlockLines:
             known, known_bytes = 0, 0
         self._known = (at, known_bytes + len(self.text[known:at].encode()))
         return self.block.first_offset + self._known[1]
+
+    def lines_of(self, offsets: Iterable[int]) -> Iterator[int]:
+        """The lines that hold these offsets into the block's bytes, in order."""
+        data, known, known_bytes = self.block.data, 0, 0
+        for offset in sorted(offsets):
+            begin = data.rfind(b"\n", 0, offset) + 1
+            if begin >= known_bytes:
+                known += len(data[known_bytes:begin].decode())
+                known_bytes = begin
+                yield known
 
     def needed(self, speaking: Collection[int], goes_on: Callable[[], bool]) -> Iterator[int]:
         """The lines that have to be read, in order.

@@ -1,14 +1,16 @@
 """The `flare-logs` part of a batch: which lines have something to say, and their entries."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
 from msgspec import Struct
 
 from matchers.assembly import Assembly, stream_key
 from matchers.blocks import BlockLines
 from matchers.entries import Open, assemble, mode_of, seen
-from matchers.injection import needs_look
 from matchers.rules import Rules
+from matchers.waking import may_need_look, needs_look
 from schemas.codec import read_json
 from schemas.entry import Entry
 from schemas.errors import Reason, SchemaError
@@ -101,7 +103,9 @@ def _speaking(lines: BlockLines, rules: Rules) -> set[int]:
             at = lines.begin_of(hit.start)
             until = lines.end_of(at)
             found.add(at)
-    found.update(at for at in lines if at not in found and needs_look(lines.at(at)))
+    for at in lines.lines_of(may_need_look(lines.block.data)):
+        if at not in found and needs_look(lines.at(at)):
+            found.add(at)
     return found
 
 
@@ -118,8 +122,16 @@ def _hits(lines: Sequence[tuple[RawRecord, Line]], rules: Rules) -> set[int]:
     """The positions of the lines that have something to say."""
     texts = [line.text for _, line in lines]
     hits = set(rules.log_automaton.hits_by_text(texts))
-    hits.update(i for i, text in enumerate(texts) if i not in hits and needs_look(text))
+    hits.update(i for i in _suspects(texts) if i not in hits and needs_look(texts[i]))
     return hits
+
+
+def _suspects(texts: Sequence[str]) -> set[int]:
+    """The texts that may read otherwise than they look: found in one buffer, not one by one."""
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    ends = list(accumulate(map(len, encoded), lambda end, size: end + size + 1, initial=-1))
+    found = {bisect_right(ends, at) - 1 for at in may_need_look(b"\n".join(encoded))}
+    return found | {i for i, text in enumerate(texts) if "\n" in text}
 
 
 def read_record(record: RawRecord) -> Line | None:
