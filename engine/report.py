@@ -5,11 +5,11 @@ the verdict on line one, the subject, evidence with quantities and sources, hist
 what is missing with the command that would get it. Foreign text appears only as inert code spans.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
-from matchers.display import code_span, escape_markdown, escape_terminal, visible
+from engine.inert import code_block, name, prose
+from matchers.display import code_span, escape_terminal
 from schemas.diagnosis import (
     Completeness,
     Diagnosis,
@@ -28,14 +28,6 @@ MODES = {
     "ambiguous": "ambiguous, simulation or POC/production",
 }
 TABLE_COLUMNS = ("Subject", "Verdict", "Sure", "How often", "Who acts", "When (UTC)", "Summary")
-_PLAIN = re.compile(r"(?!(?i:gh)-)[A-Za-z0-9]+(?:[-_/][A-Za-z0-9]+|:[A-Z][A-Z0-9_]*)*")
-_WORD = re.compile(
-    r"(?P<before>[(\"']*)(?P<core>.*?)(?P<after>[)\"'%.,;:?]*)",
-    re.DOTALL,
-)
-_PLAIN_CORE = re.compile(
-    r"(?!(?i:gh)-)[A-Za-z0-9]+(?:[-/'’][A-Za-z0-9]+|_[A-Za-z0-9]+)*|[0-9]+\.[0-9]+"
-)
 
 
 def verdict_of(diagnosis: Diagnosis) -> str:
@@ -267,34 +259,6 @@ def _footer(diagnosis: Diagnosis) -> str:
 
 def _names(values: Iterable[str]) -> str:
     return ", ".join(name(value) for value in values)
-
-
-def name(text: str) -> str:
-    """A foreign name for Markdown: as it is when nothing in it can be live, else as a code span."""
-    return text if _PLAIN.fullmatch(text) else code_span(text)
-
-
-def code_block(text: str, *, indent: str = "") -> str:
-    """Lines as a fenced block that nothing in them can end, each line to the letter."""
-    lines = visible(text.rstrip("\n"), keep="\n").split("\n")
-    longest = max((len(run) for line in lines for run in re.findall(r"`+", line)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return "\n".join(f"{indent}{line}" for line in (fence, *lines, fence))
-
-
-def prose(text: str) -> str:
-    """A sentence for Markdown: plain words stay readable, all others become inert."""
-    shown = " ".join(_inert(word) for word in text.split(" "))
-    return f"\\{shown}" if shown[:1] in "+-" else shown
-
-
-def _inert(word: str) -> str:
-    parts = _WORD.fullmatch(word)
-    core = parts["core"] if parts else ""
-    if parts is None or not core or not any(character.isalnum() for character in core):
-        return word if not word else escape_markdown(word)
-    shown = core if _PLAIN_CORE.fullmatch(core) else code_span(core)
-    return f"{parts['before']}{shown}{parts['after']}"
 
 
 def moment(time_ms: int) -> str:

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from engine.ids import derive
-from engine.incident import SCHEMA
-from engine.verdict.common import evidence_of
+from engine.incident import diagnosis
+from engine.verdict.common import Verdict, evidence_of
 from matchers.rules import Rules
 from schemas.diagnosis import (
     Because,
-    Completeness,
     Diagnosis,
     Evidence,
     Recommendation,
@@ -64,25 +63,16 @@ def _routed(
     rules: Rules,
 ) -> Diagnosis:
     row = rules.routes[name]
-    return Diagnosis(
-        schema=SCHEMA,
-        id=derive("answer", subject.cluster_id, subject.workload_id, subject.job_id, name),
-        revision=1,
-        state="settled",
+    verdict = Verdict(
         family="flare" if subject.kind in ("job", "site") else "runai",
-        mode=None,
         subject=subject,
         phase_or_status=status,
         event_time_ms=max((item.last_ms for item in evidence), default=0),
-        culprits=(),
-        category=None,
-        matched_pattern=None,
-        recovery_category=None,
-        subcause=None,
+        opened=False,
+        summary=f"{row.title}: no failure is diagnosed.",
+        confidence="high",
         recovery_owner=row.owner,
         route=Route(name=name, reason=why),
-        confidence="high",
-        summary=f"{row.title}: no failure is diagnosed.",
         reasons=(
             Because(
                 rule=f"route.{name}",
@@ -91,13 +81,8 @@ def _routed(
                 evidence=tuple(item.id for item in evidence),
             ),
         ),
-        rivals=(),
         evidence=evidence,
-        missing_evidence=(),
-        findings=(),
-        recurrence=None,
-        completeness=Completeness(),
         recommendations=(Recommendation(owner=row.owner, action=row.action),),
-        echoes=(),
-        catalog_digest=rules.digest,
     )
+    answer_id = derive("answer", subject.cluster_id, subject.workload_id, subject.job_id, name)
+    return diagnosis(verdict, answer_id, 1, "settled", rules.digest)

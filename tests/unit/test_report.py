@@ -5,13 +5,13 @@ import re
 import pytest
 from msgspec.structs import replace
 
+from engine.inert import prose
 from engine.report import (
     TABLE_COLUMNS,
     is_failure,
     markdown,
     moment,
     one_line,
-    prose,
     span,
     subject_words,
     table_cells,
