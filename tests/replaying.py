@@ -7,10 +7,10 @@ from typing import Any
 import orjson
 from click.testing import CliRunner
 from msgspec import Struct
-from streams.cli.main import main
 
 from schemas.codec import decode
 from schemas.diagnosis import Diagnosis
+from streams.cli.main import main
 
 
 class Replayed(Struct, frozen=True, kw_only=True):
