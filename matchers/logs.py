@@ -10,8 +10,7 @@ from matchers.assembly import Assembly, stream_key
 from matchers.blocks import BlockLines
 from matchers.entries import Open, assemble, mode_of, seen
 from matchers.rules import Rules
-from matchers.suspects import may_need_look
-from matchers.waking import needs_look
+from matchers.waking import may_need_look, needs_look
 from schemas.codec import read_json
 from schemas.entry import Entry
 from schemas.errors import Reason, SchemaError

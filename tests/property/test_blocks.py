@@ -7,8 +7,7 @@ from matchers.blocks import BlockLines
 from matchers.entries import Open
 from matchers.rules import Rules
 from matchers.scan import ScanOptions, scan
-from matchers.suspects import may_need_look
-from matchers.waking import needs_look
+from matchers.waking import may_need_look, needs_look
 from schemas.observation import Observation
 from schemas.record import TextBlock
 
