@@ -1,6 +1,7 @@
 """From one entry to the observations it makes: matched, inspected for injected text, redacted."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -14,6 +15,7 @@ from schemas.sources.quote import quote
 STRUCTURAL_EXEMPT = frozenset({"event", "log"})  # these facts speak only through signals
 ATTRS_KEPT = 32
 VALUE_KEPT = 200
+CACHED = 4096  # names and places recur: each is looked through once
 NAME_KEPT = 253  # characters of a name, as Kubernetes bounds its own
 
 SUSPICIOUS = "log.suspicious"
@@ -161,6 +163,7 @@ def shorten(text: str, limit: int) -> str:
     return f"{text[:head]} … {text[len(text) - (limit - head - 3) :]}"
 
 
+@lru_cache(maxsize=CACHED)
 def _safe(text: str, rules: Rules) -> str:
     return rules.redactor.redact(text)[:VALUE_KEPT] if text else text
 
@@ -174,6 +177,7 @@ def _safe_attrs(attrs: dict[str, Value], rules: Rules) -> dict[str, Value]:
     }
 
 
+@lru_cache(maxsize=CACHED)
 def _safe_where(where: Where, rules: Rules) -> Where:
     """The place with its names bounded and free of credentials."""
     changed: dict[str, str] = {}
