@@ -1,4 +1,9 @@
-"""Corpora of a stated size, fixed seed: what a quiet fleet writes, one line in 100 a signal."""
+"""Corpora of a stated size, fixed seed: what a training job writes, one line in 100 a signal.
+
+98 of 100 lines are training output in which nothing is to be found, one is FLARE's own word of
+progress, one is trouble. A log of nothing but FLARE's control lines is denser: every second line of
+it is a witness of progress.
+"""
 
 import json
 from collections.abc import Iterator
@@ -12,18 +17,18 @@ START_S = 1_780_272_000
 SIGNAL_EVERY = 100
 
 _QUIET = (
+    ("TaskScriptRunner", "epoch {n} step {m} loss 0.{m:05d} accuracy 0.{n:04d} lr 0.001"),
+    ("TaskScriptRunner", "loaded batch {m} of {n} in 0.{n:03d} s, shape (32, 3, 224, 224)"),
+    ("Trainer", "step {m}: grad norm 1.{n:03d}, {n} samples/s, 12.{n:03d} GiB reserved"),
+    ("Trainer", "validation dice 0.{n:04d} on {n} volumes, best 0.{m:05d}"),
+    ("DataLoader", "worker 3 prefetched {n} items, queue depth {m}"),
+    ("Sampler", "reshuffled {m} samples with seed {id}"),
+)
+_PROGRESS = (
+    ("ClientRunner", "got task assignment: name=train, id={id}"),
     ("FedAvg", "Round {n} started."),
     ("FedAvg", "aggregating 2 update(s) at round {n}"),
-    ("ClientRunner", "got task assignment: name=train, id={id}"),
-    ("ClientRunner", "invoking task executor ClientAPIExecutor"),
-    ("TaskScriptRunner", "epoch {n} step {m} loss 0.{m:05d} accuracy 0.{n:04d} lr 0.001"),
-    (
-        "TaskScriptRunner",
-        "loaded batch {m} of {n} in 0.{n:03d} s, shape (32, 3, 224, 224)",
-    ),
     ("Communicator", "SubmitUpdate to: server. size: {m}B ({m} Bytes). time: 0.0{n:04d} seconds"),
-    ("FederatedClient", "Starting to push execute result."),
-    ("CoreCell", "site-1: created backbone external connector to http://localhost:8002"),
 )
 _SIGNALS = (
     ("ExternalProcessBackend", "ModuleNotFoundError: No module named 'package_{n}'"),
@@ -71,7 +76,11 @@ def _log_lines(rnd: Random) -> Iterator[tuple[int, str]]:
     number = 0
     while True:
         number += 1
-        rows, level = (_SIGNALS, "ERROR") if number % SIGNAL_EVERY == 0 else (_QUIET, "INFO")
+        rows, level = _QUIET, "INFO"
+        if number % SIGNAL_EVERY == 0:
+            rows, level = _SIGNALS, "ERROR"
+        elif number % SIGNAL_EVERY == 50:
+            rows = _PROGRESS
         logger, text = rows[int(rnd.random() * len(rows))]
         n, m = int(rnd.random() * 1_000), int(rnd.random() * 90_000)
         at_ms = START_S * 1000 + number * 37
