@@ -22,7 +22,8 @@ class BlockLines:
         self.text = block.data.decode()
         self._plain = self.text.isascii()
         self._known = (0, 0)  # a position in the text, and the same in bytes
-        self.count = sum(1 for _ in self)
+        filled = self.text.count("\n") - self.text.count("\n\n") - self.text.startswith("\n")
+        self.count = filled + (not self.text.endswith("\n"))
 
     def __iter__(self) -> Iterator[int]:
         """Where each line begins that is not empty."""
