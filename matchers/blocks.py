@@ -66,13 +66,15 @@ class BlockLines:
 
     def lines_of(self, offsets: Iterable[int]) -> Iterator[int]:
         """The lines that hold these offsets into the block's bytes, in order."""
-        data, known, known_bytes = self.block.data, 0, 0
+        data, known, known_bytes, end = self.block.data, 0, 0, 0
         for offset in sorted(offsets):
-            begin = data.rfind(b"\n", 0, offset) + 1
-            if begin >= known_bytes:
-                known += len(data[known_bytes:begin].decode())
-                known_bytes = begin
-                yield known
+            if offset < end:
+                continue
+            begin = data.rfind(b"\n", end, offset) + 1 or end
+            known += len(data[known_bytes:begin].decode())
+            known_bytes = begin
+            end = data.find(b"\n", offset) + 1 or len(data) + 1
+            yield known
 
     def needed(self, speaking: Collection[int], goes_on: Callable[[], bool]) -> Iterator[int]:
         """The lines that have to be read, in order.

@@ -35,9 +35,10 @@ _LATIN.encoding = re2.Options.Encoding.LATIN1
 _LATIN.never_nl = False
 
 # The same question to a whole buffer: each expression finds every line that `_NEEDS_LOOK` does, and
-# a few more, in linear time; an expression whose byte is not there is not asked.
+# a few more, in linear time: it takes the rest of the line along, and is not asked where its byte
+# is not there.
 _MAY_NEED_LOOK: tuple[tuple[bytes, "re2._Regexp[bytes]"], ...] = tuple(
-    (byte, re2.compile(pattern, _LATIN))
+    (byte, re2.compile(pattern + rb"[^\n]*", _LATIN))
     for byte, pattern in (
         (b"", rb"[^\x20-\x7e\t\n]"),
         (b"\\", rb"\\(?:u[0-9a-fA-F]{4}|U000|x[2-7][0-9a-fA-F]|x1b|x9[bd]|033|e\[)"),
