@@ -20,8 +20,8 @@ STATES: dict[tuple[bool, bool, bool], State] = {
     (True, True, True): "resolved",
     (False, False, False): "withdrawn",
     (False, False, True): "withdrawn",
-    (False, True, False): "resolved",
-    (False, True, True): "resolved",
+    (False, True, False): "withdrawn",
+    (False, True, True): "withdrawn",
 }
 CLOSED = frozenset({"", "resolved", "withdrawn"})
 

@@ -241,7 +241,9 @@ _JWT = re.compile(r"eyJ[\w-]{8,}(?:\.[\w-]{4,})+")
 
 
 def web_token(text: str, start: int) -> Span | None:
-    """The JSON web token that starts at `start`, signed or cut off."""
+    """The JSON web token that starts at `start`, signed or cut off; not from within a word."""
+    if start and (text[start - 1].isalnum() or text[start - 1] in "_-"):
+        return None  # so each run of letters is tried once
     found = _JWT.match(text, start, start + VALUE_CAP)
     return found.span() if found else None
 

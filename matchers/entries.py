@@ -25,6 +25,7 @@ __all__ = [
     "Stream",
     "assemble",
     "close_stale",
+    "held_records",
     "mode_of",
     "seen",
     "stream_key",
@@ -58,6 +59,12 @@ def assemble(
         for key in list(work.streams):
             work.release(key)
     return work.entries, work.freeze()
+
+
+def held_records(open_entries: Open) -> list[RawRecord]:
+    """The records in which entries began that will still be said."""
+    streams = open_entries.streams.values()
+    return [held.record for stream in streams for held in stream.held() if speaks(held)]
 
 
 def close_stale(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from matchers.display import visible
-from matchers.entries import Open
+from matchers.entries import Open, held_records
 from matchers.logs import LogScan, read_answer, scan_block, scan_logs
 from matchers.merge import join_all, join_offsets
 from matchers.observe import observe, origin_of
@@ -61,7 +61,8 @@ class _Batch:
         self.found: dict[tuple[str, str], list[Observation]] = {}
         self.dead: list[DeadLetter] = []
         self.counts: Counter[tuple[str, str]] = Counter()
-        self.offsets: dict[str, list[int]] = {}
+        self.offsets: dict[str, set[int]] = {}
+        self.held: dict[str, set[int]] = {}
         self.now_ms = 0
 
     def note(self, record: RawRecord) -> None:
@@ -69,12 +70,11 @@ class _Batch:
         self.now_ms = max(self.now_ms, record.timestamp_ms)
         if not record.path:
             source = f"{record.topic}/{record.partition}"
-            self.offsets.setdefault(source, []).append(record.offset)
+            self.offsets.setdefault(source, set()).add(record.offset)
 
     def add(self, origin: Origin, observation: Observation) -> None:
         scope = scope_of(observation.where, self.options)
-        source = f"{origin.topic}/{0 if origin.in_file else origin.partition}"
-        self.found.setdefault((scope, source), []).append(observation)
+        self.found.setdefault((scope, _source(origin)), []).append(observation)
 
     def add_entry(self, origin: Origin, entry: Entry) -> None:
         for observation in observe(origin, entry, self.rules):
@@ -87,14 +87,21 @@ class _Batch:
         for entry in scanned.entries:
             if entry.origin is not None:
                 self.add_entry(entry.origin, entry)
+                self.offsets.setdefault(_source(entry.origin), set()).add(entry.origin.offset)
+        for record in held_records(scanned.open):
+            self.held.setdefault(f"{record.topic}/{record.partition}", set()).add(record.offset)
         for record, observation in scanned.presence:
             self.add(origin_of(record), observation)
         for record, error in scanned.unread:
             self.bury(record, error)
 
     def scanned(self, source: str) -> tuple[tuple[int, int], ...]:
-        """The offsets of a source partition that this batch was made from."""
-        return join_offsets([(offset, offset) for offset in self.offsets.get(source, ())], [])
+        """The offsets of a source partition that are said now, and need not be counted again.
+
+        Not those of an entry that is still open: it is counted when it is said.
+        """
+        said = self.offsets.get(source, set()) - self.held.get(source, set())
+        return join_offsets([(offset, offset) for offset in said], [])
 
     def result(self, still_open: Open) -> Scanned:
         """What the batch said, by scope and source, each thing once."""
@@ -118,6 +125,11 @@ class _Batch:
     def bury(self, record: RawRecord, error: SchemaError) -> None:
         self.counts[record.topic, "dead"] += 1
         self.dead.append(dead_letter(record, error, self.rules))
+
+
+def _source(origin: Origin) -> str:
+    """The source partition; all files count as one, for no file is read twice."""
+    return f"{origin.topic}/{0 if origin.in_file else origin.partition}"
 
 
 def scope_of(where: Where, options: ScanOptions) -> str:
