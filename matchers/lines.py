@@ -39,12 +39,15 @@ _REPORTS = re.compile(
     r"\b(?:fail\w{0,4} to|unable to|not able to|could not|couldn't|can ?not|can't|did not|didn't"
     r"|trying to|tries to|tried to|attempt\w{0,4} to|error \w{2,12}ing|refus\w{2,3} to)\b"
 )
+_CLIENT_ERROR = re.compile(r' "[^"\s]{1,1024}": ')  # Go: Get "https://host/path": what went wrong
 _LAST_WORDS = re.compile(r"(?:([\w'-]{1,24}) )?([\w']{1,16}) $")
 
 
 def can_order(text: str, start: int, end: int) -> bool:
     """Whether `text[start:end]` can be an order: nothing around it makes the verb a report."""
     if text[end : end + 1] in _CALLS and text[end - 1].isalnum():
+        return False
+    if _CLIENT_ERROR.match(text, end):
         return False
     head = text[max(0, start - 48) : start]
     bare = head.rstrip(" \"'`*_")

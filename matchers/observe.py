@@ -109,7 +109,7 @@ def _suspicious(origin: Origin, entry: Entry, suspicion: Suspicion, rules: Rules
     return replace(
         base,
         signal=SUSPICIOUS,
-        merge="line",
+        merge="line" if entry.merge == "line" else "event",
         count=1,
         detail=",".join((*suspicion.families, *suspicion.rules)),
         reason=",".join(suspicion.families),
@@ -119,7 +119,6 @@ def _suspicious(origin: Origin, entry: Entry, suspicion: Suspicion, rules: Rules
             "score": suspicion.score,
         },
         samples=(replace(base.samples[0], text=text[:TEXT_KEPT]),),
-        offsets=_counted(origin),
         suspicious=True,
     )
 
