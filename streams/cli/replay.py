@@ -13,6 +13,7 @@ from matchers.rows import CatalogError
 from matchers.rules import Rules
 from schemas.diagnosis import Diagnosis
 from streams.cli import output
+from streams.cluster import only_cluster
 from streams.compare import changes
 from streams.inputs import Reader
 from streams.progress import progress_bar
@@ -69,7 +70,10 @@ def reading_options(command: Command) -> Command:
     return command
 
 
-_CLUSTER = "The cluster asked about; records that name none belong to it."
+_CLUSTER = (
+    "The cluster asked about; records that name none belong to it. Without it they belong to the "
+    "one that the inputs name, if it is only one."
+)
 
 
 class Request(Struct, frozen=True, kw_only=True):
@@ -97,7 +101,7 @@ def request(
         inputs=inputs,
         settings=Settings(catalog=catalogs or settings.catalog),
         options=Options(
-            cluster=cluster or settings.cluster,
+            cluster=cluster or settings.cluster or only_cluster(inputs),
             federation=settings.federation,
             lookback_ms=lookback or settings.lookback_ms,
             stall_ms=settings.stall_ms,
