@@ -11,7 +11,7 @@ from matchers.blocks import BlockLines
 from matchers.entries import Open, assemble, mode_of, seen
 from matchers.rules import Rules
 from matchers.waking import may_need_look, needs_look
-from schemas.codec import read_json
+from schemas.codec import is_binary, read_json
 from schemas.entry import Entry
 from schemas.errors import Reason, SchemaError
 from schemas.observation import Observation
@@ -145,6 +145,8 @@ def read_record(record: RawRecord) -> Line | None:
     if len(record.value) > MAX_LINE_BYTES:
         found = f"{len(record.value)} bytes in one line, at most {MAX_LINE_BYTES} are read"
         raise SchemaError(Reason.TOO_LARGE, found)
+    if is_binary(record.value):
+        raise SchemaError(Reason.NOT_TEXT, f"{len(record.value)} bytes that are not text")
     if record.value[:1] not in (b"{", b'"'):
         return unwrap(record, None)
     try:

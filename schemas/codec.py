@@ -41,11 +41,29 @@ def read_json(data: bytes) -> Any:
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        reason = Reason.TOO_DEEP if "recursion" in str(error) else Reason.NOT_JSON
-        raise SchemaError(reason, str(error)) from None
+        raise _not_json(data, str(error)) from None
     if _deeper_than(value, MAX_DEPTH):
         raise SchemaError(Reason.TOO_DEEP, f"nested more than {MAX_DEPTH} levels")
     return value
+
+
+def is_binary(data: bytes) -> bool:
+    """Whether bytes are no text of any kind: they hold NUL, as no log, JSON or UTF-8 line does."""
+    return b"\x00" in data
+
+
+_OTLP = b"\n"  # field 1, length-delimited: how every binary OTLP request begins
+
+
+def _not_json(data: bytes, found: str) -> SchemaError:
+    if "recursion" in found:
+        return SchemaError(Reason.TOO_DEEP, found)
+    if is_binary(data):
+        if data.startswith(_OTLP):
+            what = "binary OTLP; set the exporter's encoding to otlp_json"
+            return SchemaError(Reason.BINARY_OTLP, what)
+        return SchemaError(Reason.NOT_TEXT, f"{len(data)} bytes that are not text")
+    return SchemaError(Reason.NOT_JSON, found)
 
 
 def _deeper_than(value: Any, limit: int) -> bool:
