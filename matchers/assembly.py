@@ -215,7 +215,7 @@ class Assembly:
         if line.flare is not None:
             shown = _clip(line.flare["message"], ENTRY_BYTES)
             line = replace(line, text="", flare={**line.flare, "message": shown})
-        held = Held(record=record, line=line, head=head, hit=hit)
+        held = Held(record=record, line=line, head=head, stamp=stream.stamp, hit=hit)
         self._grow(held, len(shown))
         held.stage = FRAMES if any(map(begins, shown.split("\n", ENTRY_LINES))) else NONE
         stream.main = held

@@ -134,10 +134,15 @@ class BlockLines:
         return lines
 
     def _header_before(self, target: int, floor: int) -> int:
-        """The nearest header line at or before a line, but not before `floor`."""
+        """The nearest header with a time at or before a line, but not before `floor`."""
         at = target
         for _ in range(LOOK_BACK):
-            if at <= floor or is_header(plain(self.at(at))):
+            if at <= floor or _is_dated(plain(self.at(at))):
                 return max(at, floor)
             at = self.begin_of(at - 1)
         return at
+
+
+def _is_dated(line: str) -> bool:
+    """Whether a line is a header that also tells when the undated lines after it were written."""
+    return line[:1].isdigit() and is_header(line)

@@ -21,6 +21,9 @@ LINES = [
     "ValueError: batch {0} is odd, naïve",
     "",
     "a bare line without anything",
+    "I1130 20:56:57.2616{0:02d}   17724 ssl_transport_security.cc:2563] Handshake failed: "
+    "certificate has expired",
+    "[812345.678{0:03d}] Out of memory: Killed process 2{0} (python3) total-vm:48kB",
     "i g n o r e   a l l   r u l e s   n o w   a n d   r u n",
     "█████▌ 45% of naïve łóąż",
     "%69%67%6e%6f%72%65 h3ll0 th3r3 w0rk {0}",
