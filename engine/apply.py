@@ -165,10 +165,10 @@ class Engine:
             observations, limits = workloads.observations_of(bench, subject_key)
             subject = workloads.workload_subject(subject_key, observations)
             return self._judged(judge_workload, observations, subject, limits, final=final)
-        observations, limits = federations.observations_of(bench, subject_key)
-        subject = federations.subject_of(subject_key)
+        found, limits = federations.observations_of(bench, subject_key)
+        named, subject = federations.with_server(found, federations.subject_of(subject_key))
         judge = judge_site if kind == directory.FED_SITE else judge_job
-        return self._judged(judge, observations, subject, limits, final=final)
+        return self._judged(judge, named, subject, limits, final=final)
 
     def _judged(
         self,

@@ -1,6 +1,8 @@
 """FLARE subjects: jobs, simulations and sites, and which cells they are made of."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
 
 from engine.bench import Bench
 from engine.directory import (
@@ -20,6 +22,7 @@ from schemas.observation import Observation
 SITES_CORRELATED = 64  # a change at one site judges the others again up to this many
 JOBS_FOLLOWED = 256
 PRESENCE = "stream.seen"
+SERVER = "server"
 
 
 def learn(bench: Bench, observation: Observation) -> Iterator[str]:
@@ -37,6 +40,8 @@ def learn(bench: Bench, observation: Observation) -> Iterator[str]:
     new_site = bench.link(workspace, "sites", site_key(where))
     new_mode = bench.link(workspace, "modes", str(observation.attrs.get("mode", "")))
     bench.link(federation, "workspaces", workspace)
+    if observation.attrs.get("role") == SERVER:
+        bench.link(workspace, "servers", where.site)
     if is_simulation(bench, workspace):
         yield key(SIMULATION, where.federation, where.workspace)
         if new_mode:
@@ -73,8 +78,9 @@ def _together(bench: Bench, federation: str, workspaces: Iterable[str]) -> list[
 
 
 def _has_server(bench: Bench, workspace: str) -> bool:
-    sites = bench.get(workspace).links.get("sites", ())
-    return any(site.endswith("\x1fserver") for site in sites)
+    links = bench.get(workspace).links
+    named = any(site.endswith(f"\x1f{SERVER}") for site in links.get("sites", ()))
+    return named or bool(links.get("servers"))
 
 
 def is_simulation(bench: Bench, workspace: str) -> bool:
@@ -128,3 +134,32 @@ def all_subjects(bench: Bench, federation: str) -> Iterator[str]:
         else:
             yield from _subjects_in(bench, workspace)
     yield from (job for job in index.links.get("jobs", ()) if job not in simulated)
+
+
+def with_server(
+    observations: Sequence[Observation], subject: Subject
+) -> tuple[Sequence[Observation], Subject]:
+    """The same with the server called `server`, whatever its folder is called.
+
+    A provisioned server's folder has its host's name. Who writes under the server's loggers, and
+    never under a client's, is the server.
+    """
+    roles: dict[str, set[object]] = {}
+    for item in observations:
+        if "role" in item.attrs:
+            roles.setdefault(item.where.site, set()).add(item.attrs["role"])
+    servers = {site for site, found in roles.items() if found == {SERVER} and site}
+    if servers <= {SERVER}:
+        return observations, subject
+    renamed = [
+        replace(item, where=replace(item.where, site=SERVER))
+        if item.where.site in servers
+        else item
+        for item in observations
+    ]
+    return renamed, replace(subject, site=SERVER) if subject.site in servers else subject
+
+
+def _at_server(item: Observation) -> Observation:
+    process = {"CP": "SP", "CJ": "SJ"}.get(item.where.process, item.where.process)
+    return replace(item, where=replace(item.where, site=SERVER, process=process))

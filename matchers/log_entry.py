@@ -32,6 +32,17 @@ _JOB_LOGGERS = frozenset(
     {"JobRunner", "DefaultJobScheduler", "JobExecutor", "ProcessExecutor", "Authenticator"}
 )
 _KIT = "/startup/"  # the folder of a startup kit, which simulations do not have
+_SERVER_LOGGERS = frozenset(
+    {"ServerRunner", "WFCommServer", "ServerEngine", "FederatedServer", "JobRunner"}
+    | {"DefaultJobScheduler", "ClientManager", "ServerDeployer", "HandleDeadJobCommand"}
+    | {"runner_process"}
+)
+_CLIENT_LOGGERS = frozenset(
+    {"ClientRunner", "ClientTaskWorker", "TaskScriptRunner", "InProcessClientAPI"}
+    | {"ClientAPIExecutor", "ExternalProcessBackend", "SubprocessLauncher", "FederatedClient"}
+    | {"ClientRunManager", "JobExecutor", "ProcessExecutor", "Communicator", "Authenticator"}
+    | {"worker_process"}
+)
 _SIMULATION_TEXTS = (f"/{SIMULATE_JOB}/", f".{SIMULATE_JOB}", "python job.py", "python3 job.py")
 _POD_SITE = re.compile(r"(server|site-[0-9]{1,6})(?:-.*)?")
 _POD_JOB = re.compile(
@@ -200,7 +211,10 @@ def _attrs(
         attrs["mode"] = mode
     if cut:
         attrs["cut"] = 1
-    if _is_spoofed(first.identity, where.site):
+    role = role_of(first.logger)
+    if role:
+        attrs["role"] = role
+    if role != "server" and _is_spoofed(first, where.site):
         attrs["spoofed_identity"] = first.identity
     if traceback is not None:
         attrs |= _traceback_attrs(traceback)
@@ -225,12 +239,22 @@ def _traceback_attrs(found: Traceback) -> dict[str, Value]:
     return attrs
 
 
-def _is_spoofed(identity: str, site: str) -> bool:
+def role_of(logger: str) -> str:
+    """The side of a federation that writes under a logger's name: server, client, or not told."""
+    if logger in _SERVER_LOGGERS:
+        return "server"
+    return "client" if logger in _CLIENT_LOGGERS else ""
+
+
+def _is_spoofed(first: LogLine, site: str) -> bool:
     """Whether a context names another site than the one whose log it stands in.
 
-    Servers write their project's name, which may be anything; a folder may be called after its site
-    with something added.
+    Servers write their project's name, which may be anything, beside the workflow that only they
+    have; a folder may be called after its site with something added.
     """
+    identity = first.identity
+    if "wf" in first.ctx and not looks_like_site(site) and not looks_like_site(identity):
+        return False
     if not identity or not site or identity == site:
         return False
     if identity in _SERVER_NAMES or identity in site or site in identity:

@@ -62,7 +62,9 @@ def observe(origin: Origin, entry: Entry, rules: Rules) -> Iterator[Observation]
         )
 
 
-_SAME_ON_EVERY_LINE = frozenset({"run", "identity", "mode", "peer_rc", "task_name", "task_id"})
+_SAME_ON_EVERY_LINE = frozenset(
+    {"run", "identity", "mode", "role", "peer_rc", "task_name", "task_id"}
+)
 
 
 def _told_apart_by(attrs: dict[str, Value]) -> str:
