@@ -76,7 +76,8 @@ def _log_lines(rnd: Random) -> Iterator[tuple[int, str]]:
     number = 0
     while True:
         number += 1
-        rows, level = _QUIET, "INFO"
+        rows: tuple[tuple[str, str], ...] = _QUIET
+        level = "INFO"
         if number % SIGNAL_EVERY == 0:
             rows, level = _SIGNALS, "ERROR"
         elif number % SIGNAL_EVERY == 50:

@@ -52,6 +52,9 @@ def test_any_grouping_gives_the_same(items: list[Observation], rnd: object) -> N
     assert grouped == join_all(items)
 
 
-@given(st.sampled_from(("event", "state")).flatmap(lambda m: st.lists(observations(m), min_size=1)))
+IDEMPOTENT: tuple[Merge, ...] = ("event", "state")
+
+
+@given(st.sampled_from(IDEMPOTENT).flatmap(lambda m: st.lists(observations(m), min_size=1)))
 def test_hearing_it_twice_changes_nothing(items: list[Observation]) -> None:
     assert join_all([*items, *items]) == join_all(items)
