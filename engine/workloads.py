@@ -52,8 +52,9 @@ def observations_of(bench: Bench, subject_key: str) -> tuple[list[Observation], 
 
     Its own cell; its pods by uid, and by namespace and name where an event names no uid; objects
     called like the workload and its claims; the nodes of its pods. All are watched from now on.
+    What names another workload is left out: names of pods and objects come back.
     """
-    _, cluster, _ = subject_key.split("\x1f")
+    _, cluster, workload_id = subject_key.split("\x1f")
     own = bench.get(subject_key)
     pods = own.links.get("pods", ())[: state.PODS_JUDGED]
     cells = [key(POD, cluster, uid) for uid in pods]
@@ -69,6 +70,7 @@ def observations_of(bench: Bench, subject_key: str) -> tuple[list[Observation], 
     nodes = sorted({item.where.node for item in found if item.where.node})
     node_cells = [key(NODE, cluster, node) for node in nodes]
     found += _from(bench, node_cells)
+    found = [item for item in found if item.where.workload_id in ("", workload_id)]
     for cell_key in (*nearby, *node_cells):
         bench.watch(cell_key, subject_key)
     read = [subject_key, *cells, *nearby, *node_cells]
