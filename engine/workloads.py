@@ -19,11 +19,13 @@ from engine.directory import (
     kind_of,
 )
 from engine.ids import key
+from engine.state import Cell
 from schemas.diagnosis import Subject
 from schemas.entry import Where
 from schemas.observation import Observation
 
 CLAIMED = frozenset({WORKLOAD})
+NEVER_MS = 1 << 62
 
 
 def learn(bench: Bench, observation: Observation) -> Iterator[str]:
@@ -34,6 +36,10 @@ def learn(bench: Bench, observation: Observation) -> Iterator[str]:
         workload = key(WORKLOAD, where.cluster, where.workload_id)
         bench.link(workload, "namespace", where.namespace)
         bench.link(workload, "name", where.workload)
+        if where.workload and where.namespace:
+            named = key(OBJECT, where.cluster, where.namespace, where.workload)
+            bench.watch(named, workload)
+            yield from bench.get(named).watchers
         if where.pod_uid:
             bench.link(workload, "pods", where.pod_uid)
             bench.watch(key(POD, where.cluster, where.pod_uid), workload)
@@ -65,8 +71,9 @@ def observations_of(bench: Bench, subject_key: str) -> tuple[list[Observation], 
         objects = (*own.links.get("name", ()), *own.links.get("claims", ()))
         nearby += [key(OBJECT, cluster, namespace, name) for name in objects]
     found = [*own.observations, *_from(bench, cells)]
-    born_ms = min((born(item) for item in own.observations if born(item)), default=0)
-    found += [item for item in _from(bench, nearby) if item.last_ms >= born_ms]
+    born_ms, ended_ms = _era(bench, own, cluster)
+    near = _from(bench, nearby)
+    found += [item for item in near if born_ms <= item.last_ms and item.first_ms < ended_ms]
     nodes = sorted({item.where.node for item in found if item.where.node})
     node_cells = [key(NODE, cluster, node) for node in nodes]
     found += _from(bench, node_cells)
@@ -75,6 +82,27 @@ def observations_of(bench: Bench, subject_key: str) -> tuple[list[Observation], 
         bench.watch(cell_key, subject_key)
     read = [subject_key, *cells, *nearby, *node_cells]
     return found, {limit for cell_key in read for limit in bench.get(cell_key).limits}
+
+
+def _era(bench: Bench, own: Cell, cluster: str) -> tuple[int, int]:
+    """From when to when a name without an id can mean this workload: until its next namesake."""
+    born_ms = _born(own)
+    named = [
+        key(OBJECT, cluster, namespace, name)
+        for namespace in own.links.get("namespace", ())
+        for name in own.links.get("name", ())
+    ]
+    births = (
+        _born(bench.get(workload))
+        for cell_key in named
+        for workload in bench.get(cell_key).watchers
+        if kind_of(workload) == WORKLOAD
+    )
+    return born_ms, min((birth for birth in births if birth > born_ms), default=NEVER_MS)
+
+
+def _born(cell: Cell) -> int:
+    return min((born(item) for item in cell.observations if born(item)), default=0)
 
 
 def born(observation: Observation) -> int:

@@ -85,6 +85,22 @@ def test_a_resubmission_does_not_inherit_the_events_of_its_namesake() -> None:
     assert found[FIRST].category == "DATASOURCE_MOUNT_FAILED"
 
 
+def test_an_event_of_the_resubmission_is_not_the_first_ones() -> None:
+    records = [
+        phase(FIRST, "2026-05-01T10:02:00Z", "2026-05-01T09:59:00Z"),
+        pod(FIRST, "u-1", "2026-05-01T10:00:00Z", "OOMKilled"),
+        phase(SECOND, "2026-05-01T12:02:00Z", "2026-05-01T11:59:00Z", "Pending"),
+        pod(SECOND, "u-2", "2026-05-01T12:00:00Z", "ContainerCreating"),
+        event("2026-05-01T12:01:00Z", *MOUNT),
+    ]
+    for order in (records, records[::-1]):
+        diagnoses = replay("-", stdin=as_lines(order)).diagnoses
+        found = {d.subject.workload_id: d for d in diagnoses}
+        assert found[FIRST].category == "OOM_KILLED"
+        assert MOUNT[1] not in json.dumps([piece.text for piece in found[FIRST].evidence])
+        assert found[SECOND].category == "DATASOURCE_MOUNT_FAILED"
+
+
 def test_a_pod_that_two_workloads_claim_is_each_ones_own() -> None:
     records = [
         pod(FIRST, "u-1", "2026-05-01T10:00:00Z", "ImagePullBackOff"),
