@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine import directory, federations, state, workloads
+from engine import directory, federations, workloads
 from engine.bench import Bench, Read
 from engine.incident import advance, diagnosis, incident_id
 from engine.state import Cell
@@ -64,30 +64,29 @@ class Engine:
         """
         message = decode(payload, Observations)
         bench = Bench(read, source, offset)
-        scope_key = directory.scope_key(message.scope)
-        scope = bench.get(scope_key)
-        if scope.covers(source, offset):
+        scope, scope_key = message.scope, directory.scope_key(message.scope)
+        progress = bench.get(scope_key)
+        if progress.covers(source, offset):
             return None
         bench.touch(scope_key)
         if message.source == TICK:
-            return self._tick(bench, scope_key, message)
-        subjects = self._learn(bench, scope, message)
+            return self._tick(bench, message)
+        subjects = self._learn(bench, progress, message)
         outputs = [
             output
             for subject in sorted(subjects)
-            for output in self._judge(bench, scope_key, subject, message.observed_time_ms)
+            for output in self._judge(bench, scope, subject, message.observed_time_ms)
         ]
-        seen = scope.seen.get(message.source, ())
-        counted = {**scope.seen, message.source: join_offsets(seen, message.scanned)}
+        seen = progress.seen.get(message.source, ())
+        counted = {**progress.seen, message.source: join_offsets(seen, message.scanned)}
         bench.put(scope_key, replace(bench.get(scope_key), seen=counted))
         return Applied(cells=bench.writes(), outputs=tuple(outputs))
 
     def flush(self, read: Read, scope: str, now_ms: int) -> Applied:
         """Judge every subject of a scope as if it had gone quiet: the input has ended."""
         bench = Bench(read, "", -1)
-        scope_key = directory.scope_key(scope)
-        outputs = list(self._unclaimed(bench, scope_key, scope, now_ms))
-        outputs += self._settle(bench, scope_key, self._everyone(bench, scope), now_ms)
+        outputs = list(self._unclaimed(bench, scope, now_ms))
+        outputs += self._settle(bench, scope, self._everyone(bench, scope), now_ms)
         return Applied(cells=bench.writes(), outputs=tuple(outputs))
 
     def answer(self, read: Read, subject_key: str) -> Diagnosis | None:
@@ -105,9 +104,9 @@ class Engine:
             self.rules.digest,
         )
 
-    def _learn(self, bench: Bench, scope: Cell, message: Observations) -> set[str]:
+    def _learn(self, bench: Bench, progress: Cell, message: Observations) -> set[str]:
         """Join the observations where they live; the subjects whose verdict may have changed."""
-        seen = scope.seen.get(message.source, ())
+        seen = progress.seen.get(message.source, ())
         subjects: set[str] = set()
         by_cell: dict[str, list[Observation]] = {}
         for observation in message.observations:
@@ -121,16 +120,16 @@ class Engine:
         return subjects
 
     def _judge(
-        self, bench: Bench, scope_key: str, subject_key: str, now_ms: int, *, quiet: bool = False
+        self, bench: Bench, scope: str, subject_key: str, now_ms: int, *, quiet: bool = False
     ) -> Iterator[Diagnosis]:
         """Judge a subject; the revision that is due, if any."""
         verdict = self._verdict(bench, subject_key, final=quiet)
-        yield from self._publish(bench, scope_key, subject_key, verdict, now_ms, quiet=quiet)
+        yield from self._publish(bench, scope, subject_key, verdict, now_ms, quiet=quiet)
 
     def _publish(
         self,
         bench: Bench,
-        scope_key: str,
+        scope: str,
         subject_key: str,
         verdict: Verdict | None,
         now_ms: int,
@@ -152,10 +151,11 @@ class Engine:
         )
         if after is not None:
             bench.put(incident_key, replace(cell, incident=after))
+            unsettled = directory.list_key(directory.UNSETTLED, scope, subject_key)
             if after.state == "provisional" or after.pending:
-                bench.link(scope_key, "open", subject_key, keep=state.OPEN_SUBJECTS_KEPT)
+                bench.link(unsettled, "subjects", subject_key)
             else:
-                bench.unlink(scope_key, "open", subject_key)
+                bench.unlink(unsettled, "subjects", subject_key)
         if output is not None:
             yield output
 
@@ -205,16 +205,16 @@ class Engine:
             completeness=replace(view, limits=tuple(sorted({*view.limits, *limits}))),
         )
 
-    def _tick(self, bench: Bench, scope_key: str, message: Observations) -> Applied:
+    def _tick(self, bench: Bench, message: Observations) -> Applied:
         """Settle what has been quiet for the settle time, by the time that the tick tells."""
         now_ms = message.observed_time_ms
         due = [
             subject
-            for subject in bench.get(scope_key).links.get("open", ())
+            for subject in self._unsettled(bench, message.scope)
             if self._is_quiet(bench.get(directory.incident_key(subject)), now_ms)
         ]
-        outputs = list(self._settle(bench, scope_key, due, now_ms))
-        outputs += self._unclaimed(bench, scope_key, message.scope, now_ms)
+        outputs = list(self._settle(bench, message.scope, due, now_ms))
+        outputs += self._unclaimed(bench, message.scope, now_ms)
         return Applied(cells=bench.writes(), outputs=tuple(outputs))
 
     def _is_quiet(self, cell: Cell, now_ms: int) -> bool:
@@ -222,20 +222,23 @@ class Engine:
         return incident is not None and now_ms - incident.event_ms >= self.options.settle_ms
 
     def _settle(
-        self, bench: Bench, scope_key: str, subjects: Iterable[str], now_ms: int
+        self, bench: Bench, scope: str, subjects: Iterable[str], now_ms: int
     ) -> Iterator[Diagnosis]:
         for subject in subjects:
-            yield from self._judge(bench, scope_key, subject, now_ms, quiet=True)
+            yield from self._judge(bench, scope, subject, now_ms, quiet=True)
+
+    def _unsettled(self, bench: Bench, scope: str) -> list[str]:
+        """The subjects of which more may have to be said without anything new."""
+        lists = directory.list_keys(directory.UNSETTLED, scope)
+        return [item for name in lists for item in bench.get(name).links.get("subjects", ())]
 
     def _everyone(self, bench: Bench, scope: str) -> list[str]:
         family, _, name = scope.partition(":")
         if family == "flare":
             return list(federations.all_subjects(bench, name))
-        return list(bench.get(directory.scope_key(scope)).links.get("open", ()))
+        return self._unsettled(bench, scope)
 
-    def _unclaimed(
-        self, bench: Bench, scope_key: str, scope: str, now_ms: int
-    ) -> Iterator[Diagnosis]:
+    def _unclaimed(self, bench: Bench, scope: str, now_ms: int) -> Iterator[Diagnosis]:
         """Pods that Run:ai does not know, as subjects of their own, once nobody claimed them."""
         family, _, cluster = scope.partition(":")
         if family == "flare":
@@ -244,7 +247,7 @@ class Engine:
             observations = workloads.unclaimed_observations(bench, cells, subject)
             limits = {limit for cell in cells for limit in bench.get(cell).limits}
             verdict = self._judged(judge_workload, observations, subject, limits, final=True)
-            yield from self._publish(bench, scope_key, subject_key, verdict, now_ms, quiet=True)
+            yield from self._publish(bench, scope, subject_key, verdict, now_ms, quiet=True)
 
 
 def nothing_left(subject_key: str, event_ms: int) -> Verdict:

@@ -1,6 +1,6 @@
 """The cells of one application of the engine: read once, changed in the open, written together."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -59,12 +59,12 @@ class Bench:
         new = sorted({*known, *filter(None, values)})
         if len(new) == len(known):
             return False
+        kept = fitting(new[:keep])
         limits = cell.limits
-        if len(new) > keep:
-            new = new[:keep]
-            limits = tuple(sorted({*limits, f"{name}: only {keep} are followed"}))
-        self.put(key, replace(cell, links={**cell.links, name: tuple(new)}, limits=limits))
-        return True
+        if len(kept) < len(new):
+            limits = tuple(sorted({*limits, f"{name}: no more than {keep} are followed"}))
+        self.put(key, replace(cell, links={**cell.links, name: kept}, limits=limits))
+        return kept != known
 
     def unlink(self, key: str, name: str, *values: str) -> None:
         """Take values out of a cell's named set of links."""
@@ -77,7 +77,7 @@ class Bench:
         cell = self.get(key)
         if subject_key not in cell.watchers:
             watchers = sorted({*cell.watchers, subject_key})[: state.WATCHERS_KEPT]
-            self.put(key, replace(cell, watchers=tuple(watchers)))
+            self.put(key, replace(cell, watchers=fitting(watchers)))
 
     def touch(self, key: str) -> None:
         """Write a cell although its content is the same: its position is news."""
@@ -86,16 +86,37 @@ class Bench:
 
     def writes(self) -> dict[bytes, bytes]:
         """What is to be stored: every changed cell, with the position it now contains."""
-        return {key.encode(): encode(self._positioned(key)) for key in sorted(self._changed)}
+        return {key.encode(): self._encoded(key) for key in sorted(self._changed)}
 
-    def _positioned(self, key: str) -> Cell:
-        if not self._source:  # nothing of `signals` was applied: the input has ended
-            return self._cells[key]
-        return replace(self._cells[key], source=self._source, offset=self._offset)
+    def _encoded(self, key: str) -> bytes:
+        cell = self._cells[key]
+        if self._source:  # else nothing of `signals` was applied: the input has ended
+            cell = replace(cell, source=self._source, offset=self._offset)
+        data = encode(cell)
+        over = len(data) + len(key.encode()) - state.CELL_BYTES
+        if over <= 0:
+            return data
+        known = {identity(item): item for item in cell.observations}
+        room = max(0, len(encode(cell.observations)) - over)
+        kept, limits = bounded(known, room)
+        limits = sorted({*cell.limits, *limits})
+        return encode(replace(cell, observations=kept, limits=tuple(limits)))
+
+
+def fitting(values: Sequence[str]) -> tuple[str, ...]:
+    """As many of the first values as fit into the bytes that one list may take."""
+    room, kept = state.LINK_BYTES, list[str]()
+    for value in values:
+        room -= len(encode(value)) + 1
+        if room < 0:
+            break
+        kept.append(value)
+    return tuple(kept)
 
 
 def bounded(
     known: dict[tuple[str | bool, ...], Observation],
+    room: int = state.CELL_BYTES,
 ) -> tuple[tuple[Observation, ...], list[str]]:
     """The observations a cell keeps, and which bounds bit.
 
@@ -117,9 +138,9 @@ def bounded(
         for key in _middle(sorted(known), known, state.OBSERVATIONS_KEPT):
             del known[key]
     kept = tuple(known[key] for key in sorted(known))
-    while len(encode(kept)) > state.CELL_BYTES:
+    while kept and len(encode(kept)) > room:
         limits.append("the cell is full: samples and the middle of the observations are dropped")
-        keep = max(1, len(known) * 3 // 4)
+        keep = len(known) * 3 // 4
         for key in _middle(sorted(known), known, keep):
             del known[key]
         known = {key: replace(item, samples=item.samples[:1]) for key, item in known.items()}

@@ -5,13 +5,14 @@ and the workload that turns out to own the pod reads it there. So attribution do
 the order of arrival.
 """
 
-from engine.ids import key
+from engine.ids import derive, key
+from engine.state import LISTS
 from schemas.entry import Where
 
 POD, POD_NAME, WORKLOAD, NODE, OBJECT = "pod", "podname", "workload", "node", "object"
 JOB, SITE, WORKSPACE, FEDERATION = "job", "site", "workspace", "federation"
 SIMULATION, FED_SITE, OWNER, LONE_POD = "simulation", "fedsite", "owner", "lonepod"
-SCOPE, INCIDENT, UNCLAIMED = "scope", "incident", "unclaimed"
+SCOPE, INCIDENT, UNCLAIMED, UNSETTLED = "scope", "incident", "unclaimed", "unsettled"
 
 
 def is_flare(where: Where) -> bool:
@@ -60,3 +61,13 @@ def scope_key(scope: str) -> str:
 def incident_key(subject_key: str) -> str:
     """The cell of what was last published about a subject."""
     return f"{INCIDENT}\x1f{subject_key}"
+
+
+def list_key(kind: str, scope: str, item: str) -> str:
+    """The cell of a scope's long list that an item stands in."""
+    return key(kind, scope, str(int(derive(kind, item)[:8], 16) % LISTS))
+
+
+def list_keys(kind: str, scope: str) -> list[str]:
+    """All cells that a scope's long list is spread over."""
+    return [key(kind, scope, str(number)) for number in range(LISTS)]

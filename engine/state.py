@@ -14,8 +14,8 @@ OBSERVATIONS_PER_SIGNAL = 64  # per signal and cell
 OBSERVATIONS_KEPT = 256  # per cell
 WATCHERS_KEPT = 256
 LINKS_KEPT = 512  # per link name
-OPEN_SUBJECTS_KEPT = 20_000
-UNCLAIMED_KEPT = 2_000
+LINK_BYTES = 10 * 1024  # of one link name, and of all watchers
+LISTS = 64  # cells over which a scope's long lists (open subjects, unclaimed pods) are spread
 PODS_JUDGED = 256  # of one workload
 
 

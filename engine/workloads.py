@@ -17,6 +17,8 @@ from engine.directory import (
     WORKLOAD,
     home,
     kind_of,
+    list_key,
+    list_keys,
 )
 from engine.ids import key
 from engine.state import Cell
@@ -49,7 +51,7 @@ def learn(bench: Bench, observation: Observation) -> Iterator[str]:
             bench.link(workload, "claims", claim.strip())
         yield workload
     elif kind_of(cell_key) in (POD, POD_NAME) and not bench.get(cell_key).watchers:
-        bench.link(key(UNCLAIMED, where.cluster), "pods", cell_key, keep=state.UNCLAIMED_KEPT)
+        bench.link(list_key(UNCLAIMED, where.cluster, cell_key), "pods", cell_key)
     yield from bench.get(cell_key).watchers
 
 
@@ -146,21 +148,19 @@ def unclaimed_subjects(bench: Bench, cluster: str) -> Iterator[tuple[str, Subjec
     A pod whose label names a workload that is known in its namespace is handed to that workload
     instead, and not yielded.
     """
-    index = key(UNCLAIMED, cluster)
     grouped: dict[str, tuple[Subject, list[str]]] = {}
-    for cell_key in bench.get(index).links.get("pods", ()):
-        cell = bench.get(cell_key)
-        if not cell.observations or any(kind_of(name) in CLAIMED for name in cell.watchers):
-            bench.unlink(index, "pods", cell_key)
-            continue
-        if _handed_over(bench, cell_key):
-            bench.unlink(index, "pods", cell_key)
-            continue
-        subject_key, subject = _owner(cell.observations)
-        grouped.setdefault(subject_key, (subject, []))[1].append(cell_key)
+    for index in list_keys(UNCLAIMED, cluster):
+        for cell_key in bench.get(index).links.get("pods", ()):
+            cell = bench.get(cell_key)
+            claimed = any(kind_of(name) in CLAIMED for name in cell.watchers)
+            if not cell.observations or claimed or _handed_over(bench, cell_key):
+                bench.unlink(index, "pods", cell_key)
+                continue
+            subject_key, subject = _owner(cell.observations)
+            grouped.setdefault(subject_key, (subject, []))[1].append(cell_key)
     for subject_key in sorted(grouped):
         subject, cells = grouped[subject_key]
-        yield subject_key, subject, cells
+        yield subject_key, subject, sorted(cells)
 
 
 def _handed_over(bench: Bench, cell_key: str) -> bool:

@@ -184,3 +184,32 @@ def test_no_cell_outgrows_its_bound(engine: Engine, scope: str) -> None:
     assert max(len(cell) + len(key) for key, cell in cells.items()) < CELL_LIMIT
     bitten = [key for key, cell in cells.items() if b'"limits"' in cell]
     assert bitten, "a bound bit and the cell does not say so"
+
+
+def crowd(scope: str, number: int) -> list[Observation]:
+    """Very many things with very long names, each of which somebody has to be told about."""
+    long = f"{number:05d}-" + "n" * 200
+    if scope == FLARE:
+        return [
+            plain(Where(federation="f", job=f"job-{long}", site=long, workspace="/ws"), "s", 1),
+            plain(Where(federation="f", site=long, workspace="/ws"), "s", 1),
+        ]
+    mine = Where(cluster="c", workload_id="w1", workload="w", namespace="n", pod=long, pod_uid=long)
+    other = Where(cluster="c", workload_id=long, workload="w", namespace="n", pod=long, node="g1")
+    loose = Where(cluster="c", namespace="n", pod=f"loose-{long}", pod_uid=f"loose-{long}")
+    failed = plain(Where(cluster="c", workload_id=long), "workload.phase", 1)
+    return [plain(mine, "s", 1), plain(other, "s", 1), plain(loose, "s", 1), failed]
+
+
+def test_no_cell_outgrows_its_bound_in_a_crowd(engine: Engine, scope: str) -> None:
+    cells: dict[bytes, bytes] = {}
+    for offset in range(6):
+        found = [item for n in range(100) for item in crowd(scope, 100 * offset + n)]
+        message = Observations(
+            scope=scope, source="t/0", observed_time_ms=0, observations=tuple(found)
+        )
+        applied = engine.apply(cells.get, encode(message), "signals/0", offset)
+        assert applied is not None
+        cells.update(applied.cells)
+    cells.update(engine.flush(cells.get, scope, 10**9).cells)
+    assert max(len(cell) + len(key) for key, cell in cells.items()) < CELL_LIMIT
