@@ -2,22 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from schemas.codec import encode
 from schemas.entry import Value
 from schemas.observation import SAMPLES_KEPT, Observation, Sample
 
-_PLACE = (
-    "cluster", "namespace", "project", "workload_id", "workload", "kind", "name", "pod", "pod_uid",
-    "container", "init", "node", "federation", "job", "site", "process", "workspace", "file",
-)  # fmt: skip
-
 
 def identity(observation: Observation) -> tuple[str | bool, ...]:
     """What makes two observations the same: signal, place and detail. Sortable."""
-    where = observation.where
-    return (observation.signal, observation.detail, *(getattr(where, name) for name in _PLACE))
+    return (observation.signal, observation.detail, *astuple(observation.where))
 
 
 def join(one: Observation, other: Observation) -> Observation:

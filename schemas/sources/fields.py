@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
+from functools import lru_cache
 from hashlib import blake2s
 from typing import Any
 
@@ -65,7 +66,11 @@ def name(value: object) -> str:
 
 def first_name(*values: object) -> str:
     """The first of several values that is a name."""
-    return next((found for found in map(name, values) if found), "")
+    for value in values:
+        found = name(value) if value is not None else ""
+        if found:
+            return found
+    return ""
 
 
 def whole(value: object) -> int | None:
@@ -109,18 +114,21 @@ def time_ms(value: object) -> int | None:
     time, null, and times before 1970 or after 9999 are absent.
     """
     if isinstance(value, str):
-        if len(value) > 64:
-            return None
-        stamp = value.strip()
-        found = _TIME.fullmatch(stamp)
-        if found is not None:
-            return _calendar_ms(found)
-        return _epoch_ms(Decimal(stamp)) if _NUMBER.fullmatch(stamp) else None
+        return _text_ms(value) if len(value) <= 64 else None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     if not 0 < value < 10**19:  # also refuses NaN
         return None
     return _epoch_ms(Decimal(str(value)))
+
+
+@lru_cache(maxsize=4096)  # one record says its time several times, and neighbours share it
+def _text_ms(value: str) -> int | None:
+    stamp = value.strip()
+    found = _TIME.fullmatch(stamp)
+    if found is not None:
+        return _calendar_ms(found)
+    return _epoch_ms(Decimal(stamp)) if _NUMBER.fullmatch(stamp) else None
 
 
 def _calendar_ms(found: re.Match[str]) -> int | None:
