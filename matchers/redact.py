@@ -174,7 +174,9 @@ def _of_shape(shape: Shape) -> Finder:
 
 
 def _is_mixed(body: str) -> bool:
-    return any(map(str.isdigit, body)) or (body != body.lower() and body != body.upper())
+    if any(map(str.isdigit, body)) or (body != body.lower() and body != body.upper()):
+        return True
+    return "_" not in body and "-" not in body  # names of this length are made of words
 
 
 def _of_key(key: Key, never: frozenset[str]) -> Finder:

@@ -141,3 +141,8 @@ def test_stays_readable(text: str) -> None:
 def test_counts_by_kind() -> None:
     counted = REDACTOR.counted("a=hf_AbCdEfGhIjKlMnOpQrStUv0 DB_PASSWORD=x1y2 B_PASSWORD=x3y4")
     assert dict(counted.counts) == {"hf_token": 1, "password": 2}
+
+
+def test_a_token_of_small_letters_is_no_name() -> None:
+    assert "qrstuv" not in REDACTOR.redact("login hf_abcdefghijklmnopqrstuv done")
+    assert REDACTOR.redact("hf_hub_download_with_retries") == "hf_hub_download_with_retries"
