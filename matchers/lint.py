@@ -11,7 +11,7 @@ from matchers.automaton import fold
 from matchers.catalog import Catalog, CatalogSample, Commands, Pattern, Signal
 from matchers.commands import problems
 from matchers.injection import lint_injection
-from matchers.loading import BUILTIN, INJECTION, SECRETS
+from matchers.loading import BUILTIN, INJECTION, SECRETS, load_usable
 from matchers.redact import lint_secrets
 from matchers.rows import CatalogError, Fault, Place
 from matchers.rules import Rules
@@ -21,13 +21,14 @@ from schemas.entry import Entry, SourceName, Where
 def lint_folders(folders: Sequence[Path] = ()) -> list[Fault]:
     """Everything that speaks against the built-in catalog with these folders over it.
 
-    What cannot even be used comes alone: samples say nothing then.
+    Rows that cannot even be used are named with the rest; the others are still proven.
     """
+    catalog, unusable = load_usable(folders)
+    found = unusable + lint(catalog)
     try:
-        rules = Rules.load(folders)
+        Rules.load(folders)
     except CatalogError as error:
-        return list(error.faults)
-    found = lint(rules.catalog)
+        found += error.faults
     for name, check in ((SECRETS, lint_secrets), (INJECTION, lint_injection)):
         own = [folder / name for folder in folders if (folder / name).is_file()]
         for path in (None, *own):

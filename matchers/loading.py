@@ -4,7 +4,7 @@ A row of a later folder replaces the row of the same name; `[[extend]]` adds to 
 of all files come out at once.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2s
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -108,8 +108,39 @@ def builtin_folder() -> Traversable:
 
 def load(folders: Sequence[Path] = (), *, builtin: Traversable | None = None) -> Catalog:
     """The built-in catalog, the user's folders over it. Raises `CatalogError` with all faults."""
+    catalog, faults = _read(folders, builtin or builtin_folder())
+    if faults:
+        raise CatalogError(faults)
+    return catalog
+
+
+def load_usable(folders: Sequence[Path] = ()) -> tuple[Catalog, list[Fault]]:
+    """The rows that can be used, and what is wrong with the others: to prove what is there."""
+    catalog, faults = _read(folders, builtin_folder())
+    faulty = {(fault.file, fault.row) for fault in faults}
+    usable = {
+        (kind, name)
+        for (kind, name), place in catalog.places.items()
+        if (place.file, place.row) not in faulty
+    }
+
+    def kept(kind: str, rows: Mapping[Any, Any]) -> Mapping[Any, Any]:
+        return MappingProxyType({k: row for k, row in rows.items() if (kind, str(k)) in usable})
+
+    left = replace(
+        catalog,
+        signals=kept("signal", catalog.signals),
+        patterns=kept("pattern", catalog.patterns),
+        categories=kept("category", catalog.categories),
+        exit_codes=kept("exit_code", catalog.exit_codes),
+        routes=kept("route", catalog.routes),
+    )
+    return left, faults
+
+
+def _read(folders: Sequence[Path], builtin: Traversable) -> tuple[Catalog, list[Fault]]:
     rows = _Rows()
-    sources = list(_sources([builtin or builtin_folder(), *folders], rows.faults))
+    sources = list(_sources([builtin, *folders], rows.faults))
     for source in sources:
         if source.base in OWN_SHAPE:
             continue
@@ -127,10 +158,7 @@ def load(folders: Sequence[Path] = (), *, builtin: Traversable | None = None) ->
         places=MappingProxyType(rows.places),
         digest=_digest(rows, sources),
     )
-    faults = rows.faults + checks.faults(catalog, rows.faulty)
-    if faults:
-        raise CatalogError(faults)
-    return catalog
+    return catalog, rows.faults + checks.faults(catalog, rows.faulty)
 
 
 def _sources(folders: Iterable[Traversable], faults: list[Fault]) -> Iterable[_Source]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from matchers.commands import fill, problems
-from matchers.lint import lint
+from matchers.lint import lint, lint_folders
 from matchers.loading import load
 
 SIGNAL = {
@@ -230,3 +230,30 @@ def test_a_simulation_is_asked_by_its_files() -> None:
 )
 def test_fill_takes_plain_names_only(name: str, filled: str) -> None:
     assert fill("kubectl describe pod {pod}", {"pod": name}) == filled
+
+
+def test_rows_that_cannot_be_used_do_not_hide_what_is_wrong_with_the_others(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(
+        """
+[[signal]]
+id = "mine.unusable"
+title = "A regex that is none"
+sources = ["flare_log"]
+phrases = ["frobnicated"]
+regex = "(?=x)"
+matches = ["it frobnicated"]
+rejects = ["it frobnicates"]
+why = "a test"
+
+[[signal]]
+id = "mine.unproven"
+title = "A sample that does not match"
+sources = ["flare_log"]
+phrases = ["wibbled"]
+matches = ["it wobbled"]
+rejects = ["it wobbles"]
+why = "a test"
+"""
+    )
+    rows = {fault.row for fault in lint_folders([tmp_path])}
+    assert rows == {"signal mine.unusable", "signal mine.unproven"}
