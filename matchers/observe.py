@@ -1,5 +1,6 @@
 """From one entry to the observations it makes: matched, inspected for injected text, redacted."""
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -31,8 +32,10 @@ def origin_of(record: RawRecord) -> Origin:
     )
 
 
-def observe(origin: Origin, entry: Entry, rules: Rules) -> Iterator[Observation]:
-    """Every observation of one entry.
+def observe(
+    origin: Origin, entry: Entry, rules: Rules, drafts: Counter[str]
+) -> Iterator[Observation]:
+    """Every observation of one entry; matches of draft rows are only counted, in `drafts`.
 
     Lines that try to instruct their reader are taken out before matching, so that they can support
     nothing; where only such lines are left, what still matches is marked `suspicious`.
@@ -49,7 +52,8 @@ def observe(origin: Origin, entry: Entry, rules: Rules) -> Iterator[Observation]
     if entry.fact not in STRUCTURAL_EXEMPT:
         yield base
     for match in rules.match(judged):
-        if match.signal.status == "draft":
+        if match.is_draft:
+            drafts[match.signal.id] += 1
             continue
         attrs = _safe_attrs({**entry.attrs, **match.attrs}, rules)
         yield replace(

@@ -44,12 +44,16 @@ class ScanOptions(Struct, frozen=True, kw_only=True):
 
 
 class Scanned(Struct, frozen=True, kw_only=True):
-    """What one batch said. `counts` is by (topic, outcome): read, quiet, dead."""
+    """What one batch said. `counts` is by (topic, outcome): read, quiet, dead.
+
+    `drafts` counts what rows on trial (status `draft`) matched; nothing else is made of it.
+    """
 
     observations: list[Observations]
     dead_letters: list[DeadLetter]
     open: Open
     counts: Counter[tuple[str, str]]
+    drafts: Counter[str]
 
 
 class _Batch:
@@ -61,6 +65,7 @@ class _Batch:
         self.found: dict[tuple[str, str], list[Observation]] = {}
         self.dead: list[DeadLetter] = []
         self.counts: Counter[tuple[str, str]] = Counter()
+        self.drafts: Counter[str] = Counter()
         self.offsets: dict[str, set[int]] = {}
         self.held: dict[str, set[int]] = {}
         self.now_ms = 0
@@ -77,7 +82,7 @@ class _Batch:
         self.found.setdefault((scope, _source(origin)), []).append(observation)
 
     def add_entry(self, origin: Origin, entry: Entry) -> None:
-        for observation in observe(origin, entry, self.rules):
+        for observation in observe(origin, entry, self.rules, self.drafts):
             self.add(origin, observation)
 
     def add_logs(self, scanned: LogScan) -> None:
@@ -120,6 +125,7 @@ class _Batch:
             dead_letters=self.dead,
             open=still_open,
             counts=self.counts,
+            drafts=self.drafts,
         )
 
     def bury(self, record: RawRecord, error: SchemaError) -> None:

@@ -37,7 +37,10 @@ class Options(Struct, frozen=True, kw_only=True):
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """What a replay came to. `dead_letters` holds the first ones, `dead_counts` all, by reason."""
+    """What a replay came to. `dead_letters` holds the first ones, `dead_counts` all, by reason.
+
+    `drafts` says how often each row on trial matched.
+    """
 
     diagnoses: list[Diagnosis]
     dead_letters: list[DeadLetter]
@@ -45,6 +48,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     unread: list[Unread]
     passed_over: list[Unread]
     records: int
+    drafts: dict[str, int]
     interrupted: bool = False
 
     @property
@@ -63,6 +67,7 @@ class Session:
         self.dead_letters: list[DeadLetter] = []
         self.dead_counts: Counter[str] = Counter()
         self.records = 0
+        self.drafts: Counter[str] = Counter()
         self._scan_options = ScanOptions(
             cluster=options.cluster or ScanOptions().cluster,
             federation=options.federation or ScanOptions().federation,
@@ -101,6 +106,7 @@ class Session:
     def _apply(self, scanned: Scanned) -> Iterator[Diagnosis]:
         self._open = scanned.open
         self.records += sum(scanned.counts.values())
+        self.drafts.update(scanned.drafts)
         self.bury(scanned.dead_letters)
         for message in scanned.observations:
             self.scopes.add(message.scope)
@@ -157,6 +163,7 @@ class Replay:
             unread=reader.unread,
             passed_over=reader.passed_over,
             records=self.session.records,
+            drafts=dict(sorted(self.session.drafts.items())),
             interrupted=interrupted,
         )
 

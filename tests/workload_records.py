@@ -3,6 +3,7 @@
 Times are minutes after `BEGIN`; a record says only what a test is about.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -225,7 +226,7 @@ def observations(records: Sequence[Record]) -> list[Observation]:
         else:
             entries = runai.read(topic, value, cluster=CLUSTER, timestamp_ms=0)
         for entry in entries:
-            found += observe(origin_of(raw), entry, rules())
+            found += observe(origin_of(raw), entry, rules(), Counter())
     return join_all(found)
 
 

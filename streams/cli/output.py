@@ -121,6 +121,8 @@ def note_outcome(outcome: Outcome, *, shown: int | None) -> None:
     _names("could not be read", outcome.unread)
     if outcome.passed_over:
         click.echo(f"passed over: {_many(len(outcome.passed_over), 'file')}", err=True)
+    for name, count in outcome.drafts.items():
+        click.echo(f"draft row {name}: would have matched {_many(count, 'time')}", err=True)
     if outcome.interrupted:
         click.echo("interrupted: this is what the records read until then say", err=True)
 

@@ -63,3 +63,25 @@ def test_systems_side_by_side_do_not_explain_each_other(tmp_path: Path) -> None:
     found = {d.subject.job_id or d.subject.site: d for d in replay(tmp_path).diagnoses}
     assert found[JOB].matched_pattern == "IMPORT_ERROR"
     assert [culprit.name for culprit in found[JOB].culprits] == ["clinic-b"]
+
+
+DRAFT = """
+[[signal]]
+id = "mine.warned"
+title = "A warning on trial"
+status = "draft"
+sources = ["flare_log"]
+phrases = ["flux capacitor drained"]
+matches = ["flux capacitor drained"]
+rejects = ["flux capacitor charged"]
+why = "a test"
+"""
+
+
+def test_a_draft_row_is_counted_and_changes_nothing(tmp_path: Path) -> None:
+    write(tmp_path, "rows/mine.toml", DRAFT)
+    line = "2026-08-01 09:00:00,100 - Trainer - ERROR - flux capacitor drained\n"
+    write(tmp_path, f"ws/site-1/{JOB}/log.txt", line * 3)
+    replayed = replay(tmp_path / "ws", "--catalog", tmp_path / "rows")
+    assert replayed.diagnoses == ()
+    assert "draft row mine.warned: would have matched 3 times" in replayed.errors
