@@ -8,7 +8,7 @@ from engine import state
 from engine.state import Cell
 from matchers.merge import identity, join
 from schemas.codec import decode, encode
-from schemas.observation import Observation
+from schemas.observation import Observation, is_context
 
 Read = Callable[[bytes], bytes | None]
 
@@ -138,12 +138,15 @@ def bounded(
         for key in _middle(sorted(known), known, state.OBSERVATIONS_KEPT):
             del known[key]
     kept = tuple(known[key] for key in sorted(known))
-    while kept and len(encode(kept)) > room:
-        limits.append("the cell is full: samples and the middle of the observations are dropped")
-        keep = len(known) * 3 // 4
-        for key in _middle(sorted(known), known, keep):
-            del known[key]
+    if len(encode(kept)) > room:
+        limits.append("the cell is full: one sample of each thing is kept, and less of its context")
         known = {key: replace(item, samples=item.samples[:1]) for key, item in known.items()}
+        kept = tuple(known[key] for key in sorted(known))
+    while kept and len(encode(kept)) > room:
+        context = [key for key in sorted(known) if is_context(known[key].signal)]
+        droppable = context or sorted(known)
+        for key in _middle(droppable, known, len(droppable) * 3 // 4):
+            del known[key]
         kept = tuple(known[key] for key in sorted(known))
     return kept, limits
 

@@ -6,7 +6,7 @@ from msgspec.structs import astuple, replace
 
 from schemas.codec import encode
 from schemas.entry import Value
-from schemas.observation import SAMPLES_KEPT, Observation, Sample
+from schemas.observation import SAMPLES_KEPT, Observation, Sample, is_context
 
 
 def identity(observation: Observation) -> tuple[str | bool, ...]:
@@ -28,7 +28,9 @@ def join(one: Observation, other: Observation) -> Observation:
         count=one.count + other.count if one.merge == "line" else max(one.count, other.count),
         reason=max(one.reason, other.reason),
         attrs=join_attrs(one.attrs, other.attrs),
-        samples=join_samples(one.samples, other.samples),
+        samples=join_samples(
+            one.samples, other.samples, 1 if is_context(one.signal) else SAMPLES_KEPT
+        ),
         offsets=join_offsets(one.offsets, other.offsets),
         suspicious=one.suspicious and other.suspicious,
     )
@@ -65,7 +67,9 @@ def _rank(value: Value) -> tuple[bool, int, str]:
     return (isinstance(value, str), *((0, value) if isinstance(value, str) else (value, "")))
 
 
-def join_samples(one: Iterable[Sample], other: Iterable[Sample]) -> tuple[Sample, ...]:
+def join_samples(
+    one: Iterable[Sample], other: Iterable[Sample], keep: int = SAMPLES_KEPT
+) -> tuple[Sample, ...]:
     """The earliest samples of both by (time, record, topic): chosen by content, not by arrival.
 
     A record read from two topics stays two samples: two witnesses of one thing.
@@ -76,7 +80,7 @@ def join_samples(one: Iterable[Sample], other: Iterable[Sample]) -> tuple[Sample
         kept = by_key.get(key)
         if kept is None or _origin(sample) < _origin(kept):
             by_key[key] = sample
-    return tuple(by_key[key] for key in sorted(by_key)[:SAMPLES_KEPT])
+    return tuple(by_key[key] for key in sorted(by_key)[:keep])
 
 
 def _origin(sample: Sample) -> tuple[int, int, str]:

@@ -9,7 +9,13 @@ from msgspec.structs import replace
 from matchers.injection import Suspicion, needs_look
 from matchers.rules import ANCHOR, Rules
 from schemas.entry import Entry, Origin, Value, Where
-from schemas.observation import TEXT_KEPT, Observation, Sample
+from schemas.observation import (
+    CONTEXT_TEXT_KEPT,
+    TEXT_KEPT,
+    Observation,
+    Sample,
+    is_context,
+)
 from schemas.record import RawRecord
 from schemas.sources.quote import quote
 
@@ -62,6 +68,7 @@ def observe(
             where=_safe_where(match.where, rules),
             detail=_told_apart_by(attrs) if entry.merge == "line" else base.detail,
             attrs=attrs,
+            samples=_brief(base.samples) if is_context(match.signal.id) else base.samples,
             suspicious=flagged and bool(match.signal.phrases),
         )
 
@@ -153,6 +160,10 @@ def _observation(origin: Origin, entry: Entry, rules: Rules) -> Observation:
         samples=(sample,),
         offsets=_counted(origin) if entry.merge == "line" else (),
     )
+
+
+def _brief(samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
+    return tuple(replace(s, text=shorten(s.text, CONTEXT_TEXT_KEPT)) for s in samples)
 
 
 def _counted(origin: Origin) -> tuple[tuple[int, int], ...]:

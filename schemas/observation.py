@@ -6,6 +6,13 @@ from schemas.entry import Merge, Value, Where
 
 SAMPLES_KEPT = 3
 TEXT_KEPT = 512  # characters of redacted text per sample
+CONTEXT_TEXT_KEPT = 200
+_CONTEXT = ("progress.", "cleanup.", "echo.")
+
+
+def is_context(signal: str) -> bool:
+    """Whether a signal only says what is around a cause: one short sample of it is enough."""
+    return signal.startswith(_CONTEXT)
 
 
 class Sample(Struct, frozen=True, kw_only=True, omit_defaults=True):
