@@ -10,7 +10,8 @@ from engine.state import LISTS
 from schemas.entry import Where
 
 POD, POD_NAME, WORKLOAD, NODE, OBJECT = "pod", "podname", "workload", "node", "object"
-JOB, SITE, WORKSPACE, FEDERATION = "job", "site", "workspace", "federation"
+JOB, JOB_SITE, SITE, WORKSPACE = "job", "jobsite", "site", "workspace"
+FEDERATION = "federation"
 SIMULATION, FED_SITE, OWNER, LONE_POD = "simulation", "fedsite", "owner", "lonepod"
 SCOPE, INCIDENT, UNCLAIMED, UNSETTLED = "scope", "incident", "unclaimed", "unsettled"
 
@@ -24,7 +25,7 @@ def home(where: Where) -> str:
     """The key of the cell in which an observation about this place is kept."""
     if is_flare(where):
         if job_of(where):
-            return key(JOB, where.federation, job_of(where))
+            return key(JOB_SITE, where.federation, job_of(where), where.site)
         return site_key(where)
     if where.pod_uid:
         return key(POD, where.cluster, where.pod_uid)

@@ -12,6 +12,7 @@ from engine.directory import (
     SIMULATION,
     SITE,
     WORKSPACE,
+    home,
     job_of,
     site_key,
 )
@@ -35,6 +36,7 @@ def learn(bench: Bench, observation: Observation) -> Iterator[str]:
         job_key = key(JOB, where.federation, job)
         bench.link(federation, "jobs", job_key, keep=JOBS_FOLLOWED)
         bench.link(job_key, "workspaces", workspace if where.workspace else "")
+        bench.link(job_key, "sites", home(where))
         yield job_key
         return
     new_site = bench.link(workspace, "sites", site_key(where))
@@ -106,15 +108,17 @@ def observations_of(bench: Bench, subject_key: str) -> tuple[list[Observation], 
     kind, federation, name, *_ = subject_key.split("\x1f")
     if kind == SIMULATION:
         workspace = bench.get(key(WORKSPACE, federation, name))
-        cells = [key(JOB, federation, subject_of(subject_key).job_id)]
-        cells += workspace.links.get("sites", ())
+        job = bench.get(key(JOB, federation, subject_of(subject_key).job_id))
+        cells = [*job.links.get("sites", ()), *workspace.links.get("sites", ())]
     elif kind == JOB:
-        own = bench.get(subject_key).links.get("workspaces", ())
-        cells = [subject_key, *_site_cells(bench, federation, own)]
+        links = bench.get(subject_key).links
+        cells = list(links.get("sites", ()))
+        cells += _site_cells(bench, federation, links.get("workspaces", ()))
     else:
         cells = _site_cells(bench, federation, [key(WORKSPACE, federation, name)])
     found = [item for cell_key in cells for item in bench.get(cell_key).observations]
-    return found, {limit for cell_key in cells for limit in bench.get(cell_key).limits}
+    read = (subject_key, *cells)
+    return found, {limit for cell_key in read for limit in bench.get(cell_key).limits}
 
 
 def _site_cells(bench: Bench, federation: str, workspaces: Iterable[str]) -> list[str]:
