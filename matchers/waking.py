@@ -32,7 +32,6 @@ def needs_look(text: str) -> bool:
 
 _LATIN = re2.Options()
 _LATIN.encoding = re2.Options.Encoding.LATIN1
-_LATIN.never_nl = False
 
 # The same question to a whole buffer: each expression finds every line that `_NEEDS_LOOK` does, and
 # a few more, in linear time: it takes the rest of the line along, and is not asked where its byte

@@ -1,7 +1,6 @@
 """What a verdict is, and what it is made from."""
 
 from collections.abc import Iterable
-from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -77,9 +76,6 @@ class Verdict(Struct, frozen=True, kw_only=True):
     completeness: Completeness = Completeness()
     recommendations: tuple[Recommendation, ...] = ()
     echoes: tuple[Echo, ...] = ()
-
-
-Kind = Literal["workload", "owner", "pod", "job", "site"]
 
 
 def evidence_of(observation: Observation, sample: Sample | None = None) -> Evidence:
